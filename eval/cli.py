@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from eval.rendering.terminal import widen
-from memsys.core.errors import InputError, complain, fault_of_machine
+from memsys.core.errors import InputError, check_whole, complain, fault_of_machine
+from memsys.core.files import shown
 from memsys.core.program import as_started
 
 if TYPE_CHECKING:
@@ -125,10 +126,21 @@ def add_runs(
 
 def check_seed_and_out(options: argparse.Namespace) -> None:
     """Raise InputError if the option --seed is below 0, or --out names a file."""
-    if options.seed < 0:
-        raise InputError(f"--seed {options.seed}: use a whole number of 0 or more")
-    if options.out is not None and options.out.exists() and not options.out.is_dir():
-        raise InputError(f"--out {options.out}: is a file; name a folder")
+    check_whole("--seed", options.seed, 0)
+    if options.out is not None:
+        check_out(options.out)
+
+
+def check_out(out: Path) -> None:
+    """Raise InputError if the folder of --out is a file."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out {shown(out)}: is a file; name a folder")
+
+
+def check_ours(out: Path, *, ours: bool) -> None:
+    """Raise InputError if there is something at --out that is not `ours`, of an earlier command."""
+    if out.exists() and not ours and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"--out {shown(out)}: is something else already; name a new folder")
 
 
 @contextmanager

@@ -11,9 +11,10 @@ from typing import Any
 
 from eval.answers.documents import CSV, JSON, LINES, Document, read_document
 from eval.answers.places import ELEMENT, KEY, Place, Spot, fields, places
+from eval.datasets.files import check_there
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
-from memsys.core.files import is_there, shown
+from memsys.core.files import shown
 
 _SAMPLE = 2_000
 _CUT = 2_000  # characters of a value in a sample
@@ -86,8 +87,7 @@ def row_lists(path: Path, wanted: str | None = None) -> Found:
     Raises InputError naming the file and the place in it if it cannot be read, contains no list of
     objects, or none at `wanted`.
     """
-    if not is_there(path):
-        raise InputError(f"{shown(path)}: no such file or folder; correct the path")
+    check_there(path, "correct the path")
     in_folder, name = path.is_dir(), shown(path.name)
     paths, passed = _files(path) if in_folder else ([path], [])
     documents = [read_document(one) for one in paths]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eval.datasets.files import json_value
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
 from memsys.core.files import ANSWERS, decode, read_bytes, shown, unpack
@@ -65,7 +66,7 @@ def read_document(path: Path) -> Document:
                 )
         return Document(source, LINES, values)
     if begin[0] in "{[":
-        return Document(source, JSON, [("", as_json(text, name))])
+        return Document(source, JSON, [("", json_value(text, name, nan=True))])
     first = re.split("[\r\n]", begin, maxsplit=1)[0]
     delimiter = max(_DELIMITERS, key=first.count)
     if delimiter not in first or "\x00" in first:
@@ -76,25 +77,12 @@ def read_document(path: Path) -> Document:
     return Document(source, CSV, list(_table(text, delimiter, name)))
 
 
-def as_json(text: str, place: str) -> Any:
-    """Return the JSON value of `text`, in which NaN is an empty cell; InputError naming `place`."""
-    try:
-        return parse_json(text, unique=True, nan=True)  # pandas writes NaN for an empty cell
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, " if "\n" in text else ""
-        raise InputError(
-            f"{place}: not JSON ({where}column {error.colno}: {error.msg}); correct it"
-        ) from error
-    except ValueError as error:
-        raise InputError(f"{place}: {error}; correct it") from None
-
-
 def json_lines(text: str, name: str) -> Iterator[tuple[str, Any]]:
     """Yield place and JSON value of each line that is not blank; InputError naming the line."""
     for number, match in enumerate(_LINE.finditer(text), 1):  # splitlines would split inside texts
         line = match[0].removesuffix("\n")
         if line.strip():
-            yield f"line {number}", as_json(line, f"{name}: line {number}")
+            yield f"line {number}", json_value(line, f"{name}: line {number}", nan=True)
 
 
 def first_object(text: str) -> dict[str, Any] | None:

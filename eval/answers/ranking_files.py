@@ -12,8 +12,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from eval.answers.documents import as_json, first_object, json_lines
-from eval.datasets.files import read_text
+from eval.answers.documents import first_object, json_lines
+from eval.datasets.files import json_value, read_text
 from eval.datasets.types import SourceFile
 from eval.records.trec import decode, read_run
 from memsys.core.errors import InputError
@@ -151,7 +151,7 @@ def _json(text: str, name: str) -> tuple[str, list[RankingRow]]:
     begin = text.strip()
     if "\n" in begin and first_object(begin) is not None:
         return ROWS, [_row(value, place, name) for place, value in json_lines(text, name)]
-    value = as_json(text, name)
+    value = json_value(text, name, nan=True)
     if isinstance(value, dict) and not (_present(value, _RANKINGS) and _names_question(value)):
         return MAPPING, rows_of(value, name)
     items = value if isinstance(value, list) else [value]

@@ -39,7 +39,7 @@ from eval.rendering.errors import blame
 from eval.rendering.numbers import interval, share
 from eval.rendering.tables import as_text, type_name
 from eval.summary.closing import check_empty
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_whole
 from memsys.core.places import CONF, cache_folder
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, BudgetReached
@@ -90,8 +90,8 @@ def _audit(config: DictConfig, settings: Sequence[str]) -> None:
     folder = None if config.out is None else Path(config.out).expanduser()
     if folder is not None:
         check_empty(folder, "out")
-    if config.limit is not None and (type(config.limit) is not int or config.limit < 1):
-        raise InputError(f"limit={config.limit}: must be 1 or more, or null")
+    if config.limit is not None:
+        check_whole("limit", config.limit)
     dataset = instantiate(config.dataset).load()
     paths = published_files(config.probes)
     opened = _open(config, list(paths.values()))

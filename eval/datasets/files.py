@@ -127,6 +127,12 @@ def find_folder(name: str, remedy: str, setting: str = "", *, kind: str = "folde
     return found
 
 
+def check_there(path: Path, remedy: str) -> None:
+    """Raise InputError with `remedy` if nothing is at `path`."""
+    if not is_there(path):
+        raise InputError(f"{shown(path)}: no such file or folder; {remedy}")
+
+
 def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
     """Return the file at `path`, or a folder's *.json files in name order, without hidden ones.
 
@@ -202,15 +208,19 @@ def read_json(path: Path) -> tuple[Any, SourceFile]:
     return json_value(text, path.name), source
 
 
-def json_value(text: str, where: object) -> Any:
-    """Return the JSON value of `text`; InputError, with `where`, if it is no JSON."""
+def json_value(text: str, where: object, *, nan: bool = False) -> Any:
+    """Return the JSON value of `text`; InputError, with `where`, if it is no JSON.
+
+    `nan`: accept NaN, which pandas writes for an empty cell.
+    """
     try:
-        return parse_json(text, unique=True)
-    except json.JSONDecodeError as error:
-        at = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{where}: not JSON ({at}: {error.msg}); correct it") from None
+        return parse_json(text, unique=True, nan=nan)
     except ValueError as error:
-        raise InputError(f"{where}: {error}; correct it") from None
+        problem = str(error)
+        if isinstance(error, json.JSONDecodeError):
+            line = f"line {error.lineno}, " if "\n" in text else ""
+            problem = f"not JSON ({line}column {error.colno}: {error.msg})"
+        raise InputError(f"{where}: {problem}; correct it") from None
 
 
 def json_lines(text: str, name: str) -> Iterator[tuple[Location, Any]]:

@@ -230,10 +230,10 @@ def _cited(
     changed = {question.id: question for question in questions}
     for wrong, question in entries.matched(conversation, questions):
         right = set(wrong.evidence)
-        if set(question.evidence) != set(wrong.cited):
-            raise entries.mismatch(wrong.id, "the data set cites other turns")
-        if unknown := right.difference(turns):
-            raise entries.mismatch(wrong.id, f"{min(unknown)} is no turn")
+        same = set(question.evidence) == set(wrong.cited)
+        entries.check(wrong.id, "the data set cites other turns", fits=same)
+        unknown = min(right.difference(turns), default=None)
+        entries.check(wrong.id, f"{unknown} is no turn", fits=unknown is None)
         if right != set(question.evidence):
             changed[question.id] = replace(
                 question,

@@ -161,8 +161,8 @@ class Entries(Generic[E]):
         """Raise InputError naming the first entry whose conversation is not among these."""
         known = set(conversations)
         for conversation, ids in self._ids.items():
-            if conversation not in known:
-                raise self.mismatch(ids[0], "the data set has no such conversation")
+            exists = conversation in known
+            self.check(ids[0], "the data set has no such conversation", fits=exists)
 
     def matched(
         self, conversation: str, questions: Sequence[Question]
@@ -170,13 +170,13 @@ class Entries(Generic[E]):
         """Yield each entry of a conversation with its question; InputError if there is none."""
         asked = {question.id: question for question in questions}
         for id_ in self._ids.get(conversation, ()):
-            if id_ not in asked:
-                raise self.mismatch(id_, "the data set has no such question")
+            self.check(id_, "the data set has no such question", fits=id_ in asked)
             yield self.by_id[id_], asked[id_]
 
-    def mismatch(self, id_: str, problem: str) -> InputError:
-        """Return the error for an entry that does not match the data set."""
-        return InputError(f"{self.file}: entry {id_}: {problem}; {self.remedy}")
+    def check(self, id_: str, problem: str, *, fits: bool) -> None:
+        """Raise InputError with `problem` unless the entry `fits` the data set."""
+        if not fits:
+            raise InputError(f"{self.file}: entry {id_}: {problem}; {self.remedy}")
 
 
 @dataclass(frozen=True, slots=True)

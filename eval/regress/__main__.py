@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from hydra.errors import HydraException
 from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from eval.cli import FAILED, code_of, parser
 from eval.metrics.protocols import protocols
@@ -24,7 +22,7 @@ from eval.records.run import error_of
 from eval.regress.by_question import of_records
 from eval.regress.pins import DIGITS, SCORES, Outcome, Pin, load_pins, save_pin
 from eval.regress.verdicts import Result, Verdict, judge, report, worst
-from eval.rendering.errors import blame, one_line
+from eval.rendering.errors import configuration_errors
 from eval.run.build import build
 from eval.run.composing import composed
 from eval.run.runner import Runner
@@ -158,7 +156,7 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
     fails although no model was called, and if all fail.
     """
     try:
-        with tempfile.TemporaryDirectory() as folder:
+        with configuration_errors(), tempfile.TemporaryDirectory() as folder:
             config, choices = composed([*arguments, *_answers_from(bundle, live, Path(folder))])
             built = build(config, choices)
             resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
@@ -166,8 +164,6 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
             manifest = describe("regress", resolved, choices, built.dataset, described)
             records = list(Runner(built, Path(folder), config.concurrency).run())
             usages = [row["usage"] or {} for row in (*records, *read_lines(Path(folder) / INGEST))]
-    except (HydraException, OmegaConfBaseException) as error:
-        raise InputError(blame(error) or one_line(error)) from error
     except BudgetReached as error:
         raise InputError(f"{error}; a pin needs the whole run") from error
     phases = [one for usage in usages for one in (usage, *usage.values()) if isinstance(one, dict)]

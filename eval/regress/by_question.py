@@ -12,11 +12,13 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
+from typing_extensions import TypedDict
 
+from eval.datasets.files import check_there
 from eval.metrics.registry import pinned
 from eval.metrics.stats.interval import Interval
 from eval.records.answer_key_views import left_out
@@ -26,16 +28,23 @@ from eval.records.schema import Record
 from eval.summary.contrast import NOT_SHOWN, Contrast, Row, contrast
 from eval.summary.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, Measure, Shared, value
 from eval.summary.summarise import OVERALL
-from memsys.core.errors import InputError, first_problem
-from memsys.core.files import is_there, read_text
+from memsys.core.errors import InputError, problems
+from memsys.core.files import read_text
 
 COLUMNS = (F1, *pinned(), ABSTAINED, JUDGE)
 _HEADER = ("question", "conversation", "type", "status", *COLUMNS)
-_SCORES = TypeAdapter(dict[str, Annotated[float, Field(ge=0, le=1)] | None])
 _DIGITS = 6
 _NEAR = 1e-4  # of a mean to its cell, which is rounded to four digits
 _SHOWN = 3  # question ids in a reason
 _SEED = 0
+
+
+class _Line(TypedDict):
+    status: Literal["ok", "error"]
+    scores: dict[str, Annotated[float, Field(ge=0, le=1)] | None]
+
+
+_LINE = TypeAdapter(_Line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +103,7 @@ def write(path: Path, questions: Questions) -> None:
 
 def read(path: Path) -> dict[str, Scored]:
     """Read a file of `write`; raises InputError naming file, line and column."""
-    if not is_there(path):
-        raise InputError(f'{path}: cannot be read: no such file; --repin "reason" writes it')
+    check_there(path, '--repin "reason" writes it')
     rows = csv.reader(io.StringIO(read_text(path)))
     if tuple(next(rows, ())) != _HEADER:
         raise InputError(f"{path}: line 1: must be {','.join(_HEADER)}")
@@ -107,14 +115,13 @@ def read(path: Path) -> dict[str, Scored]:
         id_, conversation, type_, status, *cells = map(read_cell, row)
         if id_ in found:
             raise InputError(f"{where}: {id_} occurs twice")
-        if status not in ("ok", "error"):
-            raise InputError(f"{where}: status {status!r}; use ok or error")
-        named = dict(zip(COLUMNS, cells, strict=True))
-        try:
-            scores = _SCORES.validate_python({name: cell or None for name, cell in named.items()})
-        except ValidationError as error:
-            raise InputError(f"{where}: {first_problem(error)}, not {cells}") from error
-        found[id_] = Scored(conversation, type_, scores, "" if status == "ok" else "when pinned")
+        given = dict(zip(COLUMNS, cells, strict=True))
+        with problems(where, f"; the line has {status!r} and {cells}"):
+            scores = {name: cell or None for name, cell in given.items()}
+            line = _LINE.validate_python({"status": status, "scores": scores})
+        found[id_] = Scored(
+            conversation, type_, line["scores"], "" if status == "ok" else "when pinned"
+        )
     return found
 
 

@@ -15,6 +15,7 @@ import yaml
 from numpy.typing import NDArray
 
 from eval.cli import FAILED, code_of, parser
+from eval.datasets.files import check_there
 from eval.datasets.selection import LOCOMO
 from eval.datasets.types import ADVERSARIAL, Question
 from eval.metrics.retrieval import Judged
@@ -23,7 +24,6 @@ from eval.rendering.errors import configuration_errors
 from eval.run.build import Built, build
 from eval.run.composing import composed
 from memsys.core.errors import InputError
-from memsys.core.files import is_there
 from memsys.index.auto import AutoWeights
 from memsys.index.rank import Scores, top
 from memsys.index.weights import SETS, WEIGHTS, FusionWeights, load_weights
@@ -101,8 +101,7 @@ def check(out: Path, load: Callable[[Path], W], fit: Callable[[], W]) -> int:
     """Print where the weights of the file `out` are not those that `fit` returns; return 1 if there
     is such a place, else 0. Raises InputError without a file.
     """
-    if not is_there(out):
-        raise InputError(f"--out={out}: no such file to check; fit it first")
+    check_there(out, "fit it first, or correct --out")
     found = differences(expected=load(out), found=fit())
     print("\n".join(found) or f"{out}: its weights are those of the fit")
     return FAILED if found else 0

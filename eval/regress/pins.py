@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NotRequired
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from eval.metrics.registry import pinned
 from eval.regress import by_question
 from eval.regress.by_question import Questions
 from eval.summary.summarise import OVERALL
-from memsys.core.errors import InputError, first_problem
+from memsys.core.errors import InputError, problems
 from memsys.core.places import SHIPPED
 from memsys.core.yaml_text import load_yaml
 
@@ -110,10 +110,8 @@ def load_pins(names: Sequence[str], *, repin: bool = False) -> list[Pin]:
 
 def load_pin(path: Path, *, repin: bool = False) -> Pin:
     """Load and validate one file as load_pins does; raises InputError naming file and field."""
-    try:
+    with problems(path, "; see docs/regression.md"):
         fields = _FIELDS.validate_python(load_yaml(path))
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_problem(error)}; see docs/regression.md") from error
     if shlex.split(fields["command"])[: len(_START)] != _START:
         raise InputError(f"{path}: command: must begin with {' '.join(_START)}")
     if "scores" in fields and "tolerance_questions" in fields:

@@ -9,6 +9,7 @@ from html import escape
 
 from eval.rendering.palette import MARKERS, Look
 
+_TICKS = 5  # of an axis, about
 _SIZE = 4.5  # half of a mark's width
 # Corners of the marks that are polygons, in units of _SIZE.
 _PLUS = [(-0.4, -1.3), (0.4, -1.3), (0.4, -0.4), (1.3, -0.4), (1.3, 0.4), (0.4, 0.4)]
@@ -55,11 +56,11 @@ class Scale:
         return self.start + share * (self.end - self.start)
 
 
-def linear_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Return about `about` round values: multiples of 1, 2 or 5 times a power of 10."""
+def linear_ticks(low: float, high: float) -> list[float]:
+    """Return about _TICKS round values: multiples of 1, 2 or 5 times a power of 10."""
     if high <= low:
         return [low]
-    rough = (high - low) / about
+    rough = (high - low) / _TICKS
     power = 10 ** math.floor(math.log10(rough))
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.75)
     first = math.ceil(low / step - 1e-9)

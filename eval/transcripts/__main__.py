@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.cli import code_of, parser
+from eval.cli import check_out, code_of, parser
 from eval.records.files import replacing
 from eval.transcripts.importing import KNOWN, Imported, Wanted, read_transcripts
 from eval.transcripts.questions import RULES, Silver, questions
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_whole
 from memsys.core.files import shown
 from memsys.core.types import Conversation
 
@@ -51,9 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _import(options: argparse.Namespace) -> None:
     for name, least in (("questions", 1), ("sessions", 1), ("characters", 100)):
-        value = getattr(options, name)
-        if value is not None and value < least:
-            raise InputError(f"--{name} {value}: must be {least} or more")
+        if (value := getattr(options, name)) is not None:
+            check_whole(f"--{name}", value, least)
     names = [options.user.strip(), options.assistant.strip()]
     if not all(names) or names[0].casefold() == names[1].casefold():
         raise InputError("--user and --assistant: must be two different names")
@@ -76,8 +75,7 @@ def _import(options: argparse.Namespace) -> None:
 
 def _folder(folder: Path) -> Path:
     """Return the folder to write; InputError if it is a file or has data of others."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"--out {shown(folder)}: is a file; name a folder")
+    check_out(folder)
     others = sorted(one.name for one in folder.glob("*.json") if one.name != FILE)
     if others:
         raise InputError(

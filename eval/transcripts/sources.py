@@ -12,12 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from eval.answers.documents import as_json, first_object
+from eval.answers.documents import first_object
+from eval.datasets.files import check_there, json_value
 from memsys.core.errors import InputError
 from memsys.core.files import (
     ANSWERS,
     check_regular,
-    is_there,
     read_bytes,
     shown,
     unpack,
@@ -38,8 +38,7 @@ def files_at(path: Path) -> Iterator[list[tuple[str, Path]]]:
 
     Raises InputError if nothing is there, or an archive is damaged or unpacks to too much.
     """
-    if not is_there(path):
-        raise InputError(f"{shown(path)}: no such file or folder; correct the path")
+    check_there(path, "correct the path")
     if path.is_dir():
         files = sorted(one for one in path.rglob("*") if one.name.lower().endswith(_ENDINGS))
         yield [(shown(one.relative_to(path)), one) for one in files if one.is_file()]
@@ -73,7 +72,7 @@ def json_values(path: Path, name: str) -> Iterator[tuple[str, Any]]:
     if begin.startswith("{") and first_object(begin) is not None:
         yield from _lines(text, name)
     elif begin:
-        value = as_json(text, name)
+        value = json_value(text, name, nan=True)
         if isinstance(value, list):
             yield from ((f"conversation {number}", one) for number, one in enumerate(value, 1))
         elif isinstance(value, dict):

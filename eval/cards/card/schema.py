@@ -17,10 +17,10 @@ from pydantic import (
     model_validator,
 )
 
+from eval.datasets.files import json_value
 from eval.records.files import replacing
 from memsys.core.errors import InputError, problems
 from memsys.core.files import decode, read_bytes, shown
-from memsys.core.json_text import parse_json
 
 MOST = 20_000  # bytes of a card's file
 DIGITS = 6  # of the numbers of a score, after the decimal point
@@ -202,10 +202,7 @@ def load_card(path: Path) -> Card:
     numbers that are none, absolute paths and more than MOST bytes are refused.
     """
     data = read_bytes(path, MOST)
-    try:
-        value = parse_json(decode(data, path), unique=True)
-    except ValueError as error:
-        raise InputError(f"{shown(path)}: not JSON ({error}); name a score card") from error
+    value = json_value(decode(data, path), shown(path))
     if not isinstance(value, dict) or not {"version", "system", "scores"} <= value.keys():
         raise InputError(f"{shown(path)}: no score card; make one by python -m eval card RUN")
     if value["version"] != 1 or isinstance(value["version"], bool):

@@ -29,11 +29,11 @@ from eval.cards.card.sources import (
     rankings_from,
 )
 from eval.cards.scores import Mean
+from eval.datasets.files import check_there
 from eval.datasets.types import Dataset
 from eval.imports.rescore.sentences import COPIED
 from eval.records.run import Run
 from memsys.core.errors import InputError
-from memsys.core.files import is_there, shown
 
 _ROUNDING = 0.5 * 10**-DIGITS + 1e-9  # 1e-9: the order of sums differs between machines
 _SHOWN = 16  # characters of a hash in a message
@@ -84,13 +84,14 @@ def verify(
     where the card's configuration says. Raises InputError if a file cannot be read, or the card
     needs one that is not given.
     """
-    if answers is None and card.of_role(ANSWERS):
-        raise InputError("--answers: the card is of answers; name their file or run folder")
-    if answers is None and rankings is None:
-        raise InputError("--rankings: the card is of rankings; name their file or run folder")
-    for option, path in (("--answers", answers), ("--rankings", rankings)):
-        if path is not None and not is_there(path):
-            raise InputError(f"{shown(path)}: no such file; correct {option}")
+    for name, path, needed in (
+        ("answers", answers, bool(card.of_role(ANSWERS))),
+        ("rankings", rankings, answers is None),
+    ):
+        if path is not None:
+            check_there(path, f"correct --{name}")
+        elif needed:
+            raise InputError(f"--{name}: the card is of {name}; name their file or run folder")
     config = named(card.dataset, dataset, key_file)
     datasets, missing = load_keys(config)
     found = Verification()

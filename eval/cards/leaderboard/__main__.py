@@ -36,7 +36,7 @@ from eval.records.run import load_run
 from eval.rendering.palette import COLOURS as PALETTE
 from eval.rendering.palette import GREY
 from eval.rendering.plots import figure
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_whole
 from memsys.core.places import SHIPPED
 
 
@@ -62,8 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leaderboard(options: argparse.Namespace) -> None:
-    if options.seed < 0:
-        raise InputError(f"--seed {options.seed}: use a whole number of 0 or more")
+    check_whole("--seed", options.seed, 0)
     folder = options.answers or shared_folder() / "locomo" / "answers"
     facts = load_facts()
     runs = strategies_of(options.runs)

@@ -25,7 +25,7 @@ from eval.cards.site.cards import (
     repeated,
     score_tables,
 )
-from eval.cli import code_of, parser
+from eval.cli import check_ours, code_of, parser
 from eval.datasets.answer_key import KEYS
 from eval.metrics.protocols import PROTOCOLS
 from eval.rendering.page import policy, render, static
@@ -67,8 +67,7 @@ def build(entries: Sequence[Entry], out: Path, key: str, protocol: str) -> int:
     """
     if all(one.score(key, protocol) is None for one in entries):
         raise InputError(f"--key {key} --protocol {protocol}: no card has an F1 there")
-    if out.is_dir() and any(out.iterdir()) and not (out / "index.json").is_file():
-        raise InputError(f"--out {shown(out)}: is a folder of something else; name a new one")
+    check_ours(out, ours=(out / "index.json").is_file())
     names = {
         (a, b): f"{a}-{b}.html"
         for a, b in product(KEYS, protocols_of(entries))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from eval.datasets.pooled import Poolable, pool
 from eval.datasets.synthetic.languages import LANGUAGES
-from eval.datasets.synthetic.plants import Deletion, PlantSettings, planted
+from eval.datasets.synthetic.plants import Deletion, PlantSettings, generated_file, planted
 from eval.datasets.synthetic.world import Parameters, dialogue
-from eval.datasets.types import Dataset, Question, SourceFile
+from eval.datasets.types import Dataset, Question
 from memsys.core.declared import Name, Range
 from memsys.core.errors import InputError
 
@@ -61,17 +59,3 @@ class Synthetic(Parameters, Poolable):
             dataset = planted(dataset, plants, LANGUAGES[self.language])
         dataset = replace(dataset, files=(generated_file(dataset),))
         return pool(dataset) if self.pooled else dataset
-
-
-def generated_file(dataset: Dataset) -> SourceFile:
-    """Return the conversations and questions of `dataset`, which no file has, as one."""
-    rows = [*map(asdict, dataset.conversations), *map(asdict, dataset.questions)]
-    sessions = [session for row in rows for session in row.get("sessions", ())]
-    turns = [turn for session in sessions for turn in session["turns"]]
-    for one in (*rows, *sessions, *turns):
-        # Absent where unused: hashes do not change.
-        for name in ("cue", "plant", "forgets", "time"):
-            if not one.get(name):
-                one.pop(name, None)
-    text = json.dumps(rows, default=str, ensure_ascii=False, sort_keys=True).encode()
-    return SourceFile("made from the seed", len(text), hashlib.sha256(text).hexdigest())

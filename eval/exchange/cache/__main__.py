@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
+from typing_extensions import TypedDict
 
 from eval import cli
 from eval.records.bundle import Requests, read_calls, write_bundle
@@ -21,7 +24,14 @@ from memsys.core.types import Usage
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import CALLS, RecordedAnswer, Recording
 
-_KEY = re.compile(r"[0-9a-f]{64}")
+
+class _Used(TypedDict):
+    """A line of a run's calls.jsonl."""
+
+    key: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+_USED = TypeAdapter(_Used)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -138,13 +148,7 @@ def _keys_of(path: Path) -> list[str]:
             f"{path}: not there; name the folder of a run that called a model (llm=..., or an "
             "embedder behind an endpoint)"
         )
-    keys: dict[str, None] = {}
-    for number, line in enumerate(read_lines(path), 1):
-        key = line.get("key") if isinstance(line, dict) else None
-        if not isinstance(key, str) or not _KEY.fullmatch(key):
-            raise InputError(f"{path}: line {number}: no key of a call")
-        keys[key] = None
-    return list(keys)
+    return list(dict.fromkeys(line["key"] for line in read_lines(path, schema=_USED)))
 
 
 if __name__ == "__main__":

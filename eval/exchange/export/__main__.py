@@ -14,7 +14,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from eval.cli import add_run, code_of, parser
+from eval.cli import add_run, check_out, code_of, parser
 from eval.datasets.files import load_sources
 from eval.exchange.export.collection import (
     BEIR_TEXTS,
@@ -30,7 +30,7 @@ from eval.records.run import Run, load_run
 from eval.records.schema import Record
 from eval.summary.closing import write_csv
 from eval.summary.summarise import summarise
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_whole
 
 _OF_RECORDS = ("parquet", "csv")
 _OPTIONAL = {  # patterns of files that only some exports have
@@ -116,8 +116,7 @@ def _placing(out: Path, optional: Sequence[str] = (), *, force: bool) -> Iterato
     patterns `optional`, files that an export may lack. `force`: replace the former and remove the
     latter, since it belongs to an earlier export. Other files in `out` remain.
     """
-    if out.exists() and not out.is_dir():
-        raise InputError(f"--out {out}: is a file; name a folder")
+    check_out(out)
     with writing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
@@ -149,12 +148,12 @@ def _move(made: Path, out: Path, optional: Sequence[str], *, force: bool) -> Non
 
 
 def _check(options: argparse.Namespace) -> None:
-    if options.depth is not None and options.depth < 1:
-        raise InputError(f"--depth {options.depth}: use a whole number of 1 or more")
-    if options.depth is not None and options.to != "trec":
-        raise InputError(f"--depth does not apply to --to {options.to}")
-    if options.unit is not None and options.to in _OF_RECORDS:
-        raise InputError(f"--unit does not apply to --to {options.to}")
+    if options.depth is not None:
+        check_whole("--depth", options.depth)
+    unused = {"depth": options.to != "trec", "unit": options.to in _OF_RECORDS}
+    for name, is_unused in unused.items():
+        if is_unused and getattr(options, name) is not None:
+            raise InputError(f"--{name} does not apply to --to {options.to}")
 
 
 Columns = dict[str, tuple[str, list[Any]]]  # pyarrow's name of the type, and values, by name

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
-from eval.exchange.track.finished import FinishedRun
+from eval.exchange.track.finished import FinishedRun, check_installed
 from memsys.core.declared import check_fields
-from memsys.core.errors import InputError
 
 _ID = "memsys_id"  # the tag by which a run is found again
 _LONGEST = 5000  # characters of a tag or parameter
@@ -32,8 +30,7 @@ class MLflow:
     def __post_init__(self) -> None:
         """Check the settings, and that MLflow is installed; see Tracker."""
         check_fields(self, "tracker")
-        if find_spec("mlflow") is None:
-            raise InputError("tracker=mlflow: not installed; pip install 'memsys[mlflow]'")
+        check_installed("mlflow")
         for name in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_DISABLE_TELEMETRY"):
             os.environ.setdefault(name, "true")  # since 3.13 it writes no files else
 

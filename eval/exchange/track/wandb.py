@@ -6,13 +6,11 @@ import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from eval.exchange.track.finished import FinishedRun
+from eval.exchange.track.finished import FinishedRun, check_installed
 from memsys.core.declared import check_fields
-from memsys.core.errors import InputError
 
 _OFFLINE = "offline"
 _LOGIN_S = 30  # to wait for a key to be typed
@@ -42,8 +40,7 @@ class WeightsAndBiases:
     def __post_init__(self) -> None:
         """Check the settings, and that wandb is installed; see Tracker."""
         check_fields(self, "tracker")
-        if find_spec("wandb") is None:
-            raise InputError("tracker=wandb: not installed; pip install 'memsys[wandb]'")
+        check_installed("wandb")
         os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
 
     def log(self, run: FinishedRun) -> None:

@@ -16,7 +16,7 @@ from eval.datasets.pooled import pool
 from eval.datasets.types import Dataset, Question
 from eval.metrics.retrieval.registry import Unit
 from eval.records.rankings import manifest_fields, session_of
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_whole
 from memsys.core.types import Conversation
 
 # Why a row is not scored.
@@ -117,8 +117,8 @@ def matched(
     of the rows are a question's ranking, if indices may count from 1, if an id is no turn and no
     session or is repeated, if both are ranked, or if `depth` contradicts the rankings.
     """
-    if depth is not None and depth < 1:
-        raise InputError(f"depth {depth}: use a whole number above 0")
+    if depth is not None:
+        check_whole("depth", depth)
     places = (place for row in rows if (place := place_of(row.id)) and row.text in (None, row.id))
     first = first_index(places, dataset.questions)
     if first is None and not partial:

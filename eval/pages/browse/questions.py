@@ -7,7 +7,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 from eval.datasets.types import types_in
 from eval.pages.report.cards import (
@@ -24,7 +27,6 @@ from eval.pages.report.runs import ReportedRun
 from eval.records.jsonl import CALLS, read_lines
 from eval.records.schema import Record
 from eval.rendering.blocks import Card, ModelCall
-from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
 from memsys.llm.recording import CALLS as RECORDED
 from memsys.llm.recording import RecordedAnswer, Recording
@@ -33,6 +35,17 @@ PAGE = 50  # questions that the list shows at once
 ABSTAINED = "abstained"
 VERDICTS = (RIGHT, WRONG, ERROR, ABSTAINED, UNSCORED)
 _CHAT = "/chat/completions"
+
+
+class _Used(TypedDict):
+    """A line of a run's calls.jsonl."""
+
+    key: str
+    phase: str
+    question: NotRequired[str | None]
+
+
+_USED = TypeAdapter(_Used)
 
 
 class Result(NamedTuple):
@@ -122,13 +135,9 @@ class RecordedCalls:
         """Return key and phase of each call of a run by question."""
         if folder not in self._keys:
             found: dict[str, list[tuple[str, str]]] = {}
-            for number, row in enumerate(read_lines(folder / CALLS, torn=True), 1):
-                question, key, phase = (row.get(name) for name in ("question", "key", "phase"))
-                if question is None:
-                    continue  # of an ingestion
-                if not (isinstance(key, str) and isinstance(phase, str)):
-                    raise InputError(f"{folder / CALLS}: line {number}: needs key and phase")
-                found.setdefault(str(question), []).append((key, phase))
+            for row in read_lines(folder / CALLS, torn=True, schema=_USED):
+                if (question := row.get("question")) is not None:  # else of an ingestion
+                    found.setdefault(question, []).append((row["key"], row["phase"]))
             self._keys[folder] = found
         return self._keys[folder]
 

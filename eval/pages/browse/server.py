@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from eval.cli import progress
+from eval.cli import check_ours, progress
 from eval.pages.browse.conversations import page_name
 from eval.pages.browse.listing import all_runs, list_page, list_policy
 from eval.pages.browse.questions import Questions, RecordedCalls
@@ -25,7 +25,7 @@ from eval.pages.report.runs import load, missing_texts
 from eval.records.files import replacing, writing
 from eval.rendering.page import policy, render
 from memsys.core.errors import InputError
-from memsys.core.files import read_bytes, shown
+from memsys.core.files import read_bytes
 from memsys.core.places import MANIFEST
 
 LOOPBACK = "127.0.0.1"
@@ -238,8 +238,7 @@ def show(
     out: Path = options.out
     index = out / INDEX  # of earlier pages, if there is anything
     ours = index.is_file() and _MARK.encode() in read_bytes(index, linked=False)
-    if out.exists() and not ours and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"--out {shown(out)}: is something else already; name a new folder")
+    check_ours(out, ours=ours)
     print(f"reading {len(folders)} run{'s' * (len(folders) > 1)} ...", flush=True)
     sizes = _write(read_site(folders, cache, note=note), out)
     total, of_index = sum(sizes.values()) / _MB, sizes[INDEX] / _MB

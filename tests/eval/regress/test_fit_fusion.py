@@ -71,7 +71,9 @@ def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, said, mon
     monkeypatch.setattr(fit_fusion, "examples_of", lambda _: few)
     monkeypatch.setattr(fit_fusion, "_built", lambda _: (None, {}))
     out = tmp_path / "weights.yaml"
-    assert f"--out={out}: no such file to check" in said(main, "--check", "--out", out, code=2)
+    assert f"{out}: no such file or folder; fit it first" in said(
+        main, "--check", "--out", out, code=2
+    )
     fit = fit_weights(few)
     words, (none, full) = fit.all["words"], fit.coverage
     for weight, share, told in (

@@ -105,9 +105,9 @@ def test_a_pin_that_was_changed_by_hand_is_refused(pin, said):
         ("", whole.replace(",1\n", ",0\n", 3), "live.scores.csv: does not belong to live.yaml"),
         ("", whole.replace("ash/1,", "ash/0,"), "line 3: ash/0 occurs twice"),
         ("", whole.replace(",1\n", ",2\n", 1), "judge: Input should be less than or equal to 1"),
-        ("", whole.replace(",ok,", ",fine,", 1), "line 2: status 'fine'"),
+        ("", whole.replace(",ok,", ",fine,", 1), "line 2: status: Input should be 'ok' or 'error'"),
         ("", "question\n", "line 1: must be question,conversation"),
-        ("", None, "live.scores.csv: cannot be read"),
+        ("", None, "live.scores.csv: no such file or folder; --repin"),
         ("tolerance_questions: 1\n", whole, "tolerance_questions: remove it"),
     ):
         beside.unlink() if text is None else beside.write_text(text)

@@ -18,7 +18,7 @@ from tests.eval.commands import FAULTY, runs_in
     [
         ("strategy=nope", "strategy=nope: no such option; its options are auto, bm25, cognee, dec"),
         ("k=0", "k: 0; use a whole number of 1 or more"),
-        ("dataset.path=broken.json", "broken.json: not JSON (line 1, column 2"),
+        ("dataset.path=broken.json", "broken.json: not JSON (column 2"),
         ("embedder=openai", "embedder=openai: set the variable OPENAI_API_KEY to your key"),
         ("k=${kk}", "Interpolation key 'kk' not found"),
     ],

@@ -79,8 +79,8 @@ def test_says_what_was_left_out_and_what_comes_next(tmp_path, said):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--questions", "0"], "--questions 0: must be 1 or more"),
-        (["--characters", "20"], "--characters 20: must be 100 or more"),
+        (["--questions", "0"], "--questions: 0; use a whole number of 1 or more"),
+        (["--characters", "20"], "--characters: 20; use a whole number of 100 or more"),
         (["--user", "Bot", "--assistant", "bot"], "must be two different names"),
         (["--out", "conversations.json"], "is a file; name a folder"),
         (["--out", "."], "has conversations.json, which a run would read, too"),

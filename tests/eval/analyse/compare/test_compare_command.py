@@ -212,7 +212,7 @@ def test_what_should_not_be_compared_is_refused_unless_forced(runs, said, refuse
     ("options", "told"),
     [
         (["--score", "bleu2"], "no record has the score 'bleu2'"),
-        (["--seed", "-1"], "--seed -1"),
+        (["--seed", "-1"], "--seed: -1; use a whole number of 0 or more"),
         (["--score", "mem0_f1", "--type", "adversarial"], "no question of adversarial"),
         (["--out", "{file}"], "is a file"),
         (["--out", "new", "--against", "all"], "use --against first or best"),

@@ -209,7 +209,7 @@ def test_compare_and_rescore_accept_an_import(score, write, ranked, tmp_path, sa
         (["{run}", "--name", "x"], "--name: is for a FILE, and none is named"),
         (["{run}", "--run-folder", "x"], "--run-folder: is for a FILE"),
         (["{file}", "{file}", "--name", "x"], "--name and --run-folder are for one FILE"),
-        (["{file}", "--depth", "0"], "depth 0: use a whole number above 0"),
+        (["{file}", "--depth", "0"], "depth: 0; use a whole number of 1 or more"),
         (["{file}", "--name", "a/b"], "--name 'a/b': give a name without a slash"),
         (["{file}", "--dataset", "no.json"], "--dataset no.json: no such file"),
         (["{file}", "--depth", "1"], "mine.json: --depth 1: 'ash/0': has 2 ids"),

@@ -209,7 +209,7 @@ def test_what_cannot_be_measured_is_one_line(tmp_path, said, refused):
         ((run, "--measure", "mrr", "--all"), "leave out --all"),
         ((run, "--measure", "recall"), "needs a cutoff"),
         ((run, "--out", f"{run}/records.jsonl"), "is a file; name a folder"),
-        ((run, "--seed", "-1"), "--seed -1"),
+        ((run, "--seed", "-1"), "--seed: -1; use a whole number of 0 or more"),
         ((some, "--type", "open_domain"), "no question of this type has evidence"),
     ):
         assert told in refused(main, *arguments)

@@ -219,7 +219,7 @@ def test_the_newest_complete_run_with_default_settings_is_taken(tmp_path, monkey
 
 
 def test_bad_input_is_named(tmp_path, said, monkeypatch):
-    assert "--seed -1" in said(leaderboard.main, "--seed", "-1", "--out", tmp_path, code=2)
+    assert "--seed: -1; use" in said(leaderboard.main, "--seed", "-1", "--out", tmp_path, code=2)
     (tmp_path / "notes.txt").write_text("x", encoding="utf-8")
     with pytest.raises(InputError, match=r"no file of answers \(\.jsonl, \.json, \.csv\)"):
         published(tmp_path, DATASET, FACTS, tmp_path / "runs")

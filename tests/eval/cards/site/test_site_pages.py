@@ -123,7 +123,7 @@ def test_nothing_is_written_over_something_else_or_of_what_is_no_card(tmp_path, 
     (tmp_path / "cards").mkdir()
     folder = write(tmp_path / "cards", card("one"))
     before = content(folder)
-    assert "is a folder of something else" in said(main, folder, "--out", folder, code=2)
+    assert "is something else already" in said(main, folder, "--out", folder, code=2)
     assert content(folder) == before
     # a file that is no card, and a folder without cards
     (folder / "bad.json").write_text('{"system": "x"}')

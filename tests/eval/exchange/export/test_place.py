@@ -74,7 +74,7 @@ def test_texts_are_those_of_the_run_or_none(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--to", "trec", "--depth", "0"], "--depth 0: use a whole number of 1 or more"),
+        (["--to", "trec", "--depth", "0"], "--depth: 0; use a whole number of 1 or more"),
         (["--to", "beir", "--depth", "3"], "--depth does not apply to --to beir"),
         (["--to", "csv", "--unit", "session"], "--unit does not apply to --to csv"),
     ],
