@@ -1,7 +1,5 @@
 """The command: recorded verdicts give the published rates, wrong input gives one line."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """One spelling of words, dates and numbers: by hand, and what holds for every text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

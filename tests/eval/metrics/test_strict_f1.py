@@ -1,7 +1,5 @@
 """The strict F1 and what a gold text accepts: by hand, and what always holds."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The fields of a run folder are described, in docs/records.md as in the schema."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

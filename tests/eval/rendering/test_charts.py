@@ -1,7 +1,5 @@
 """Where charts of reports put their marks."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Phrases of a text: its title, and the conjuncts of a question."""
 
-from __future__ import annotations
-
 import pytest
 
 from memsys.core.titles import title_of

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from memsys.core.terms import cjk_terms, is_cjk, stem, terms, words
