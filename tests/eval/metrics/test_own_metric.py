@@ -114,14 +114,6 @@ def test_missing_module_is_one_line(run, folder, capsys):
     assert "No module named 'exact_match'" in line
 
 
-@pytest.mark.usefixtures("folder")
-def test_run_without_the_metric_after_one_with_it_does_not_have_it():
-    registry.use_configured(settings())
-    assert "exact_match" in registry.names()
-    registry.use_configured(None)
-    assert "exact_match" not in registry.names()
-
-
 def settings() -> dict[str, dict[str, str]]:
     """The configuration that the example's YAML makes."""
     return {"exact_match": yaml.safe_load(EXAMPLES[FILES[1]])}
@@ -153,6 +145,9 @@ def test_wrong_score_is_one_line(value, message, folder):
     path = folder / FILES[0]
     path.write_text(path.read_text().replace("return float(", f"return {value}  # ("))
     registry.use_configured(settings())
+    assert "exact_match" in registry.names()
     with pytest.raises(InputError) as refused:
         registry.score(Answered(4, "tea", "tea", id="ash/0"))
     assert str(refused.value).startswith(f"metric=exact_match: question ash/0: {message}")
+    registry.use_configured(None)  # a run without the metric after one with it does not have it
+    assert "exact_match" not in registry.names()
