@@ -1,4 +1,4 @@
-"""README: its examples run as written, its figures are those of the docs, and both agree."""
+"""README and findings: examples run as written, figures are those of the tables."""
 
 from __future__ import annotations
 
@@ -179,3 +179,35 @@ def test_every_section_has_the_same_figures_and_links(number):
     chinese, english = sections(CHINESE)[number], sections(ENGLISH)[number]
     assert measured(chinese) == measured(english)
     assert targets(chinese) == targets(english)
+
+
+TABLES = PROJECT / "results" / "tables"
+PAGE = (PROJECT / "docs" / "findings.md").read_text(encoding="utf-8")
+_LINK = re.compile(r"results/tables/([\w-]+)\.md")
+
+
+def claimed(text: str) -> set[str]:
+    """The numbers of two decimals or more in `text`, without signs, to three decimals."""
+    return {f"{float(one):.3f}" for one in re.findall(r"(?<![\w.])\d*\.\d{2,}(?!\d)", text)}
+
+
+def claims() -> list[tuple[str, set[str], tuple[str, ...]]]:
+    """Each row that names a table: its claim, its figures, and the tables ("the same": also those
+    of the row before)."""
+    found: list[tuple[str, set[str], tuple[str, ...]]] = []
+    for line in PAGE.splitlines():
+        *cells, source = line.strip("| ").split(" | ") if line.startswith("| ") else [""]
+        names = tuple(_LINK.findall(source))
+        if "the same" in source:
+            names += found[-1][2]
+        if names and cells:
+            found.append((cells[0], claimed(" ".join(cells)), names))
+    return found
+
+
+def test_the_figures_of_a_claim_are_in_its_tables():
+    assert len(claims()) > 30
+    for claim, shown, names in claims():
+        files = [TABLES / f"{name}{suffix}" for name in names for suffix in (".md", ".csv")]
+        stored = " ".join(path.read_text(encoding="utf-8") for path in files if path.is_file())
+        assert shown <= claimed(stored), claim
