@@ -1,7 +1,5 @@
 """Any file of answers is imported with an account that adds up, or refused in one line."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -170,12 +170,6 @@ def test_samples_are_spread_and_their_texts_cut(write):
     assert len(next(one for one in found.items() if one.place == "[3]").fields["answer"]) == 10_000
 
 
-def test_line_separators_of_unicode_do_not_cut_lines(write):
-    line = '{"question": "Q", "answer": "a\u2028b\x85c"}\n\n'
-    (found,) = row_lists(write(line, "a.jsonl")).lists
-    assert [one.fields["answer"] for one in found.items()] == ["a\u2028b\x85c"]
-
-
 def test_json_lines(write):
     lines = "\n \n".join(json.dumps(one) for one in rows("a"))
     found = row_lists(write("\ufeff" + lines, "a.jsonl"))
@@ -189,6 +183,9 @@ def test_json_lines(write):
     assert (last.place, last.fields["sample_id"]) == ("line 2: qa[2]", "b")
     (single,) = row_lists(write(row("a", 0, judged=[True]), "c.json", indent=None)).lists
     assert (single.path, single.count) == ("lines", 1)
+    # Line separators of Unicode do not cut lines.
+    (found,) = row_lists(write('{"answer": "a\u2028b\x85c"}\n\n', "d.jsonl")).lists
+    assert [one.fields["answer"] for one in found.items()] == ["a\u2028b\x85c"]
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])

@@ -1,7 +1,5 @@
 """Files, filters and the default place of the data set."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json

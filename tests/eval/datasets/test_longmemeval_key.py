@@ -89,18 +89,15 @@ def test_a_run_with_the_published_ids_is_resumed_repeated_and_rescored(
 ):
     given = ("dataset=longmemeval", "strategy=oracle")
     published = (*given, "dataset.session_ids=published")
-    ended = start(*published)
-    assert ended.code == 0, ended.err
+    start(*published).ok()
     (run,) = runs_in(tmp_path)
     assert run.manifest["key"] == {"name": "original", "overlay": None, "texts": None, "wrong": []}
-    refused = start(*given, f"resume={run.folder.name}")
-    assert refused.code == 2
-    assert "the configuration differs in dataset.session_ids; repeat the run's" in refused.err
+    differs = "the configuration differs in dataset.session_ids; repeat the run's"
+    start(*given, f"resume={run.folder.name}").refused(differs)
     again = tmp_path / "again"
     repeating = (f"from={run.folder}", "reader=none", f"hydra.run.dir={again}")
     for more in ((*published, f"resume={run.folder.name}"), repeating):
-        ended = start(*more)
-        assert ended.code == 0, ended.err
+        start(*more).ok()
     repeated = Run(again)
     assert [one["evidence"] for one in repeated.records] == [["answer_a_2:0", "answer_a_1:0"]] * 3
     assert {one["scores"]["evidence_session_recall"] for one in repeated.records} == {1.0}
@@ -137,8 +134,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> list[Run]:
             instance("c_abs", answer="There were no pear trees."),
         )
         given = ("experiment=longmemeval", f"dataset.path={made}", "k=2")
-        ended = run_main(folder, cache, "-m", *given, "strategy=oracle,bm25,no_memory")
-        assert ended.code == 0, ended.err
+        run_main(folder, cache, "-m", *given, "strategy=oracle,bm25,no_memory").ok()
 
     return runs_in(made_once(tmp_path_factory, "longmemeval-runs", make))
 

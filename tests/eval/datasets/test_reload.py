@@ -13,7 +13,7 @@ import pytest
 from eval.datasets.reload import load_dataset_of, load_original
 from eval.datasets.types import AnswerKey, Dataset
 from memsys.core.errors import InputError
-from tests.eval.commands import Ended, run_main, runs_in
+from tests.eval.commands import run_main, runs_in
 from tests.eval.examples import write_examples
 
 LOCOMO = "eval.datasets.locomo.LoCoMo"
@@ -92,14 +92,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     sys.modules.pop("diary", None)
 
 
-def run(folder: Path, cache: Path) -> Ended:
+def test_own_data_set_runs_and_wrong_input_is_one_line(folder, cache, monkeypatch):
     chosen = ("--config-dir", "conf", "dataset=mine", "strategy=bm25")
-    return run_main(folder, cache, *chosen)
-
-
-def test_own_data_set_runs(folder, cache, monkeypatch):
-    ended = run(folder, cache)
-    assert ended.code == 0, ended.err
+    run_main(folder, cache, *chosen).ok()
     (done,) = runs_in(folder)
     assert [record["type"] for record in done.records] == ["diary_fact"] * 2 + ["adversarial"]
     assert done.summary["by_type"]["diary_fact"]["n"] == 2
@@ -108,10 +103,6 @@ def test_own_data_set_runs(folder, cache, monkeypatch):
         load_original(done.manifest)
     monkeypatch.setenv("MEMSYS_TRUSTED", "diary")
     assert len(load_original(done.manifest).questions) == 3
-
-
-def test_wrong_input_is_one_line(folder, cache):
     (folder / "diary.json").write_text('{"author": "Ada"}')
-    ended = run(folder, cache)
-    assert ended.code == 2
-    assert "diary.json: KeyError('days'); correct the file or dataset.path" in ended.err
+    refused = "diary.json: KeyError('days'); correct the file or dataset.path"
+    run_main(folder, cache, *chosen).refused(refused)

@@ -1,7 +1,5 @@
 """Evidence that was found, and wrong values that were shown and used, by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from eval.datasets.types import Plant

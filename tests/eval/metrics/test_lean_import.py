@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module

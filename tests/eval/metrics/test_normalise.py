@@ -1,7 +1,5 @@
 """One spelling of words, dates and numbers: by hand, and what holds for every text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,13 +106,8 @@ def test_case_and_width_do_not_matter(text):
 DAY = (
     *("7 May 2023", "May 7th, 2023", "May 7, 2023", "the 7th of May, 2023", "7-May-2023"),
     *("2023-05-07", "2023/5/7", "2023.05.07", "7May, 2023", "May seventh, 2023", "May 7 '23"),
-    *(
-        "7 MAY 2023",
-        "７ Ｍａｙ ２０２３",
-        "2023年5月7日",
-        "2023 年 5 月 7 号",
-        "二〇二三年五月七日",
-    ),
+    *("7 MAY 2023", "７ Ｍａｙ ２０２３"),
+    *("2023年5月7日", "2023 年 5 月 7 号", "二〇二三年五月七日"),
 )
 MONTH = ("May 2023", "May, 2023", "May of 2023", "2023-05", "2023/05", "2023年5月", "2023 May")
 
@@ -179,9 +172,7 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 @given(st.integers(1, 9), st.integers(2, 9), st.integers(1, 9))
 def test_three_digits_in_both_languages(hundreds, tens, ones):
     value = str(100 * hundreds + 10 * tens + ones)
+    en = f"{_ONES[hundreds - 1]} hundred and {_TENS[tens - 2]}-{_ONES[ones - 1]}"
     zh = " 一二三四五六七八九"
-    assert (
-        in_figures(f"{_ONES[hundreds - 1]} hundred and {_TENS[tens - 2]}-{_ONES[ones - 1]}")
-        == value
-    )
+    assert in_figures(en) == value
     assert in_figures(f"{zh[hundreds]}百{zh[tens]}十{zh[ones]}").strip() == value

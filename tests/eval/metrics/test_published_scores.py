@@ -1,7 +1,5 @@
 """The published scores, by hand: the official F1, those over sets, BLEU-1, and how they differ."""
 
-from __future__ import annotations
-
 from math import exp
 
 import pytest

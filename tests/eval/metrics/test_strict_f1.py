@@ -1,7 +1,5 @@
 """The strict F1 and what a gold text accepts: by hand, and what always holds."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -106,10 +104,8 @@ def test_a_word_too_many_always_costs(answer, gold):
 
 @given(BAGS, BAGS)
 def test_an_alternative_in_the_gold_never_hurts(answer, gold):
-    text = " ".join(gold[:3])
-    assert (
-        strict_f1(" ".join(answer), f"{text} or zebra") >= strict_f1(" ".join(answer), text) - 1e-9
-    )
+    said, text = " ".join(answer), " ".join(gold[:3])
+    assert strict_f1(said, f"{text} or zebra") >= strict_f1(said, text) - 1e-9
 
 
 @pytest.mark.parametrize(
@@ -159,12 +155,8 @@ def test_alternatives(gold, others):
         "yoga, long walks by the quiet river, sunsets or tea",
         "x or",
         "or",
+        *("", " ", "?!"),  # without terms
     ],
 )
 def test_no_alternatives(gold):
-    assert len(alternatives(gold)) == 1
-
-
-@pytest.mark.parametrize("gold", ["", " ", "?!"])
-def test_a_text_without_terms_has_none(gold):
-    assert alternatives(gold) == ()
+    assert len(alternatives(gold)) == (1 if terms(gold) else 0)

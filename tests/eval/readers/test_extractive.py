@@ -111,9 +111,7 @@ def test_abstains_where_nothing_bears_on_the_question():
     chinese = ExtractiveReader().read("火星探测器几点降落？", retrieval(TEA))
     assert (chinese.abstained, chinese.text) == (True, UNKNOWN_ZH)
     assert ExtractiveReader().read("Who?", Retrieval((), "", 0)).abstained
-
-
-def test_abstains_where_only_somebody_else_said_it():
+    # What only somebody else said does not bear on it.
     question, found = "When did Ruben repair the accordion?", retrieval(WORKSHOP)
     assert ExtractiveReader().read(question, found).abstained
     assert not ExtractiveReader(support=0.0, rival=1.0).read(question, found).abstained

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import sys
 
 from tests.eval.commands import run_main, runs_in

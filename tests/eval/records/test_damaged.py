@@ -16,7 +16,6 @@ from eval.records.run import load_run
 from memsys.core.errors import InputError
 from tests.eval.factory import FILE, hashed, ingest_line, record, write_run
 
-DEEP = '{"a":' * 100_000
 ROWS = [record(f"ash/{i}", scores={"locomo_f1": i / 10}) for i in range(5)]
 INGESTS = [ingest_line("ash"), ingest_line("ash", "s2"), ingest_line("ash", None)]
 
@@ -155,11 +154,14 @@ def test_a_damaged_manifest_is_refused_by_every_command_and_on_resuming(tmp_path
     assert (folder / "manifest.json").read_bytes() == before
 
 
-@pytest.mark.parametrize("text", [b"{", DEEP.encode(), b"\xff"])
-def test_a_manifest_that_is_not_json_is_refused(tmp_path, text):
+def test_a_manifest_that_is_not_json_and_a_second_record_after_an_answer_are_refused(tmp_path):
     folder = run(tmp_path / "run")
-    (folder / "manifest.json").write_bytes(text)
-    assert "manifest.json: cannot be read" in refused(folder)
+    with (folder / "records.jsonl").open("a") as file:
+        file.write(json.dumps(record("ash/1", scores={"locomo_f1": 1.0})) + "\n")
+    assert "ash/1 has a second record" in refused(folder)
+    for text in (b"{", b'{"a":' * 100_000, b"\xff"):
+        (folder / "manifest.json").write_bytes(text)
+        assert "manifest.json: cannot be read" in refused(folder)
 
 
 def changed(number: int, **fields: Any) -> list[dict[str, Any]]:
@@ -217,10 +219,3 @@ def test_a_torn_ingestion_is_not_resumed_where_it_has_answers(tmp_path, whole):
     else:
         assert begin(folder, load_manifest(folder), folder.name)["status"] == "running"
     assert path.read_bytes() == before
-
-
-def test_a_second_record_after_an_answer_is_refused(tmp_path):
-    folder = run(tmp_path / "run")
-    with (folder / "records.jsonl").open("a") as file:
-        file.write(json.dumps(record("ash/1", scores={"locomo_f1": 1.0})) + "\n")
-    assert "ash/1 has a second record" in refused(folder)

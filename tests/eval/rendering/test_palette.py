@@ -1,13 +1,16 @@
+"""Colours and marks of charts."""
+
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
-from eval.rendering.charts import places
+from eval.rendering.charts import curves, places
 from eval.rendering.page import render
-from eval.rendering.palette import COLOURS, MARKERS, css, looks
+from eval.rendering.palette import COLOURS, MARKERS, Look, css, looks
 
 CONF = Path(__file__).parents[3] / "conf" / "strategy"
 SHIPPED = sorted(path.stem for path in CONF.glob("*.yaml"))
@@ -75,3 +78,14 @@ def test_names_cover_neither_points_nor_names():
         apart = one[2] <= other[0] or other[2] <= one[0]
         assert apart or one[3] <= other[1] or other[3] <= one[1]
     assert places([(60.0, 60.0)], ["a very long name of a run"], (44, 14, 100, 100)) == [None]
+
+
+@pytest.mark.parametrize(("number", "marked"), [(1, [50]), (3, [20, 50, 80])])
+def test_a_curve_is_marked_at_its_median_and_like_curves_apart(number, marked):
+    points = [(float(n), n / 100) for n in range(1, 101)]
+    looks = [Look(f"run {n}", n, 0) for n in range(number)]
+    svg = curves("Latencies", [points] * number, looks, ("ms", "share"))
+    places = [float(y) for y in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', svg)]
+    shares = [100 * (215 - y) / (215 - 22) for y in places]  # the axis has 0 at 215 and 1 at 22
+    assert shares == pytest.approx(marked, abs=0.1)
+    assert svg.count("median 50.0") == number

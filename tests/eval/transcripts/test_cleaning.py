@@ -1,7 +1,5 @@
 """Secrets are masked, code and blobs shortened, long messages split."""
 
-from __future__ import annotations
-
 import pytest
 
 from eval.transcripts.formats import Tally

@@ -1,3 +1,5 @@
+"""Declared values of settings, and classes that a configuration of somebody else may name."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -6,9 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pytest
+import yaml
 
 from memsys.core.declared import Count, Name, Range, Share, check_fields, check_values
 from memsys.core.errors import InputError
+from memsys.core.places import CONF
+from memsys.core.trusted import check_config
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -105,3 +110,25 @@ def test_what_is_required_is_missed_unless_it_comes_later_and_fields_are_checked
     check_fields(Fields(1, ("a",)), "own")
     with pytest.raises(InputError, match=r"^own\.kinds: \[1\]; use a list, each of it a text$"):
         check_fields(Fields(1, [1]), "own")  # type: ignore[list-item]
+
+
+def target(group: str, option: str) -> str:
+    return str(yaml.safe_load((CONF / group / f"{option}.yaml").read_text())["_target_"])
+
+
+@pytest.mark.parametrize(
+    ("setting", "group", "option"),
+    [
+        ("vector_store", "vector_store", "faiss"),
+        ("relation_store", "relation_store", "networkx"),
+        ("store", "relation_store", "networkx"),
+    ],
+)
+def test_a_store_within_a_strategy_is_one_of_its_own_group(setting, group, option):
+    strategy = {"_target_": target("strategy", "mem0_graph")}
+    store = {"_target_": target(group, option)}
+    check_config({**strategy, "graph": {setting: store}}, "strategy", "")
+    with pytest.raises(InputError, match=f"only classes of the options in conf/{group}"):
+        check_config({**strategy, setting: strategy}, "strategy", "")
+    with pytest.raises(InputError, match="only classes of the options in conf/strategy"):
+        check_config({**strategy, "other": store}, "strategy", "")

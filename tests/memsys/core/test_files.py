@@ -1,7 +1,5 @@
 """Files that a user names: regular, of limited size, UTF-8, and no gzip bomb."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import tracemalloc

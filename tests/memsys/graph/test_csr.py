@@ -90,17 +90,6 @@ def test_its_bytes_are_those_of_its_arrays_in_a_file(tmp_path):
     assert store.size()["bytes"] == (tmp_path / "graph").stat().st_size
 
 
-def test_a_walk_stores_only_mentions():
-    known = memories()
-    store = build_csr(known, rows(known), SETTINGS).store
-    assert isinstance(store, CsrStore)
-    mentions = sum(len(edges) for edges in store.neighbours([MEMORY + m.id for m in known]))
-    held = PageRank(store).size()
-    assert (held["nodes"], held["edges"]) == (store.size()["nodes"], mentions)
-    entities = len(store.mentioned.starts) - 1
-    assert held["bytes"] == 2 * mentions * (8 + 4) + 4 * (len(known) + 1 + entities + 1)
-
-
 @pytest.mark.parametrize("texts", [["a"], ["a", "b"], ["of the", "of the", "of the"]])
 def test_unknown_nodes_and_a_store_in_which_nothing_is_shared_have_no_edges(texts):
     known = memories(n=20)
@@ -131,10 +120,15 @@ def walked(known: list[Memory], start: int, damping: float, steps: int) -> list[
     return list(share)
 
 
-def test_pagerank_is_the_walk_by_dense_matrices():
+def test_pagerank_is_the_walk_by_dense_matrices_and_stores_only_mentions():
     known = memories()
     store = build_csr(known, rows(known), SETTINGS).store
     assert isinstance(store, CsrStore)
+    mentions = sum(len(edges) for edges in store.neighbours([MEMORY + m.id for m in known]))
+    held = PageRank(store).size()
+    assert (held["nodes"], held["edges"]) == (store.size()["nodes"], mentions)
+    entities = len(store.mentioned.starts) - 1
+    assert held["bytes"] == 2 * mentions * (8 + 4) + 4 * (len(known) + 1 + entities + 1)
     scores = PageRank(store).scores({7: 3.0}, damping=0.5, steps=20)
     assert scores == pytest.approx(walked(known, 7, 0.5, 20), abs=1e-6)
     assert scores.argmax() == 7

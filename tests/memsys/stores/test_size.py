@@ -1,7 +1,5 @@
 """Bytes are those of real files: each test writes one and looks at its size."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,9 @@
-"""expansion.judge=llm: a model drops neighbours that do not help, in one call per question."""
+"""A model that judges expansions or decomposes questions."""
 
 from __future__ import annotations
 
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,10 +11,12 @@ import pytest
 from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.strategies.plain import VectorOnly
+from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
-from tests.memsys.build import MakeParts, Planned, query
+from tests.memsys.build import MakeParts, Planned, ingest_all, query, session
+from tests.memsys.contract import QUERIES
 from tests.memsys.strategies.asked import Asked
-from tests.memsys.strategies.make import graph_expand, hybrid_gate
+from tests.memsys.strategies.make import graph_expand, hybrid_gate, option
 from tests.memsys.strategies.test_expansion import COSINES, LINKED, SEED, asked, contents, ingested
 
 
@@ -62,3 +66,55 @@ def test_a_judge_takes_a_model(parts):
         make(parts(), judge="llm", use_graph_expansion=False)  # nothing to judge
     with pytest.raises(InputError, match=r"expansion\.judge: 'gpt'; use one of llm, or null"):
         graph_expand(parts(), judge="gpt")
+
+
+BOTH = "What do Mara and Theo sell?"
+TALK = session(
+    1,
+    datetime(2024, 3, 2),
+    ("Mara", "I sell bowls."),
+    ("Theo", "I sell seedlings."),
+    ("Mara", "We ate at Salt and Pepper."),
+    ("Theo", "Salt was scarce. Pepper too."),
+)
+
+
+decompose = partial(option, "decompose")
+
+
+@pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
+def test_without_conjuncts_the_start_ranking_is_exact(parts, start):
+    strategy = ingest_all(decompose(parts(), 10, start=start))
+    for one in QUERIES:
+        ranked, trace = strategy.rank(one)
+        assert ranked == strategy.best(strategy.store.ranking(one.text, start))
+        assert trace == {}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_rankings_take_turns_without_repeats(parts, whole):
+    strategy = ingest_all(decompose(parts(), 10, whole=whole))
+    found, trace = strategy.rank(query(BOTH))
+    alone = ["What do Mara sell?", "What do Theo sell?"]
+    assert trace == {"conjuncts": alone}
+    asked = [BOTH, *alone] if whole else alone
+    rankings = [strategy.best(strategy.store.ranking(text, "vector")) for text in asked]
+    expected = [one.memory.id for place in zip(*rankings, strict=True) for one in place]
+    assert [one.memory.id for one in found] == list(dict.fromkeys(expected))
+    assert [one.score for one in found] == [1 / n for n in range(1, 11)]
+    recorded = ingest_all(decompose(parts(depth=5), 2, whole=whole))
+    assert len(recorded.rank(query(BOTH))[0]) == 5
+
+
+def split(parts: Parts, text: str, **change: Any) -> bool:
+    strategy = decompose(parts, **change)
+    strategy.ingest(TALK)
+    return "conjuncts" in strategy.rank(query(text))[1]
+
+
+def test_a_unit_of_the_memories_is_not_split_and_noun_phrases_only_if_asked_for(parts):
+    assert split(parts(), BOTH)
+    assert not split(parts(), "Who ate at Salt and Pepper?")
+    assert split(parts(), "Who likes Salt or Pepper?")  # not a unit: these words are not together
+    assert not split(parts(), "Who sells bowls and seedlings?")
+    assert split(parts(), "Who sells bowls and seedlings?", conjuncts="all")

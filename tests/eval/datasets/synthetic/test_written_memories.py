@@ -25,8 +25,7 @@ SMALL = ("k=3", "dataset.distractors=0.5", "dataset.sessions=4", "dataset.turns=
 
 def finished(folder: Path, cache: Path, *options: str) -> Run:
     """A run in a small world that answered every question, without a fault."""
-    ended = run_main(folder, cache, *WORLD, *options, f"hydra.run.dir={folder / 'run'}")
-    assert ended.code == 0, ended.err
+    ended = run_main(folder, cache, *WORLD, *options, f"hydra.run.dir={folder / 'run'}").ok()
     assert "overall (all but type 5)" in ended.out  # it has a type that LoCoMo has not
     run = Run(folder / "run", ended)
     assert {record["status"] for record in run.records} == {"ok"}

@@ -78,8 +78,7 @@ def test_a_run_that_has_not_ended_and_a_damaged_summary_are_named(tmp_path):
 def test_each_run_of_a_sweep_is_logged_and_its_configuration_has_no_tracker(
     start, tmp_path, small, keyed, logged
 ):
-    ended = start("-m", *CONF, "tracker=remembers", "strategy=bm25,no_memory", *small)
-    assert ended.code == 0, ended.err
+    start("-m", *CONF, "tracker=remembers", "strategy=bm25,no_memory", *small).ok()
     runs = runs_in(tmp_path)
     assert runs[0].manifest["config_sha256"] == keyed["plain"].manifest["config_sha256"]
     assert "tracker" not in runs[0].manifest["config"]

@@ -1,7 +1,5 @@
 """Names of measures: every one is read as it is written, and what is meant is suggested."""
 
-from __future__ import annotations
-
 import pytest
 
 from eval.metrics.retrieval import Judged

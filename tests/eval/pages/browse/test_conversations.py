@@ -1,7 +1,5 @@
 """What the pages show: questions with their answers, and turns with tokens and questions."""
 
-from __future__ import annotations
-
 import re
 
 from eval.pages.browse import conversations

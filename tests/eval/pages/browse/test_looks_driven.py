@@ -1,7 +1,5 @@
 """How the pages look, from a phone's width on, by light and in the dark; and the report's folds."""
 
-from __future__ import annotations
-
 import pytest
 from selenium.webdriver.common.keys import Keys
 

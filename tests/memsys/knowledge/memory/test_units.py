@@ -1,7 +1,5 @@
 """Turns, windows, observations and chunks of a conversation as memories."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate
