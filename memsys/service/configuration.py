@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from memsys.core.declared import check_values
-from memsys.core.errors import InputError, check_whole
+from memsys.core.errors import InputError, check_choice, check_whole
 from memsys.core.places import CONF
 from memsys.core.trusted import check_config, check_references
 from memsys.embed.base import Embedder
@@ -47,8 +47,7 @@ def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
             named[name] = changed[name].pop("option", (_CHANGED if group else OPTIONS)[name])
     for name, value in named.items():
         names = sorted(file.stem for file in (CONF / name).glob("*.yaml"))
-        if value not in names:
-            raise InputError(f"{where}: {name}: {value!r} is none of {', '.join(names)}")
+        check_choice(f"{where}: {name}", value, names)
     with initialize_config_dir(str(CONF), version_base="1.3"):
         options = compose(overrides=[f"+{name}={value}" for name, value in named.items()])
     found: dict[str, Any] = {**wanted, **OmegaConf.to_container(options, resolve=False)}  # type: ignore[dict-item]

@@ -37,7 +37,7 @@ VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
 Source = str | Path | Mapping[str, Any]
 _FILES = (".yaml", ".yml", ".json")
 _BYTES = 10_000_000  # of a manifest
-_MEM0_GROUPS = {  # -> ours
+_MEM0_GROUPS = {  # of mem0 -> ours
     **{name: name for name in ("llm", "embedder", "vector_store")},
     "graph_store": "relation_store",
 }
