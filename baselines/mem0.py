@@ -12,10 +12,9 @@ from typing import Any, ClassVar
 from uuid import uuid4
 
 from memsys.core.declared import Count
-from memsys.core.errors import InputError
 from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.index.rank import Start
-from memsys.knowledge.facts.extract import ExtractSettings
+from memsys.knowledge.facts.extract import ExtractSettings, needed_model
 from memsys.knowledge.facts.fact_book import FactBook
 from memsys.knowledge.facts.fact_writer import FactChange, FactWriter, UpdateSettings
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
@@ -28,6 +27,8 @@ from memsys.stores.size import together
 from memsys.stores.vectors import VectorStore
 from memsys.strategies.store import Parts, Store
 from memsys.strategies.strategy import Strategy
+
+_MODELS = "llm=openai, or llm=local strategy.update.calls=schema"
 
 
 class FactStore(Store):
@@ -70,13 +71,9 @@ class Mem0(Strategy):
         self._book = FactBook(parts.embedder, vector_store)
         self._writer: FactWriter | None = None
         if infer:
-            if parts.llm is None:
-                raise InputError(
-                    "strategy=mem0: no model to write the memory; add llm=openai, or llm=local "
-                    "strategy.update.calls=schema"
-                )
+            llm = needed_model(parts.llm, "strategy=mem0", "memory", _MODELS)
             settings = ExtractSettings(**facts), UpdateSettings(**update)
-            self._writer = FactWriter(parts.llm, *settings, self._book, part)
+            self._writer = FactWriter(llm, *settings, self._book, part)
             self.prompts = {**self.prompts, **self._writer.prompts}
             self.events = self._writer.log
 
@@ -143,21 +140,13 @@ class Mem0Graph(Mem0):
 
         Raises InputError without a model, or if a setting or prompt cannot be used.
         """
-        if parts.llm is None:
-            raise InputError(
-                "strategy=mem0_graph: no model to write the graph; add llm=openai, or llm=local "
-                "strategy.update.calls=schema"
-            )
+        llm = needed_model(parts.llm, "strategy=mem0_graph", "graph", _MODELS)
         settings, search = RelationGraphSettings(**graph), RelationSettings(**relations)
-        extractor = RelationExtractor(parts.llm, settings)
+        extractor = RelationExtractor(llm, settings)
         self._found = found = SameReply(extractor)
         super().__init__(parts, k, budget, part=found, **facts)
         extraction = ExtractSettings(**facts["facts"])
-        if extraction.relations == "same_reply" and extraction.exchange != settings.exchange:
-            raise InputError(
-                "strategy.graph.exchange: relations come with the facts (same_reply); use the "
-                f"{extraction.exchange} of strategy.facts.exchange"
-            )
+        extraction.check_exchange("strategy.graph.exchange", settings.exchange)
         self.prompts = {**self.prompts, **extractor.prompts}
         self._graph = RelationGraph(store, uuid4().hex, parts.embedder, settings)
         self._graph_writer = GraphWriter(extractor, self._graph, settings, self.events, found)

@@ -9,7 +9,7 @@ from functools import update_wrapper
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
-from memsys.service.configuration import Source
+from memsys.service.configuration_source import Source
 from memsys.service.memory import FOLDER, Memory
 from memsys.service.setup import Setup, load_setup
 

@@ -1,11 +1,9 @@
-"""Configurations of a memory: reading, composition from conf/, and instantiation of a group."""
+"""Configurations of a memory: composition from conf/, and instantiation of a group."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -16,92 +14,22 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from memsys.core.declared import check_values
-from memsys.core.errors import InputError, check_whole
-from memsys.core.files import read_text
-from memsys.core.json_text import parse_json
-from memsys.core.places import CONF, find_run
+from memsys.core.errors import InputError, check_choice, check_whole
+from memsys.core.places import CONF
 from memsys.core.trusted import check_config, check_references
-from memsys.core.yaml_text import load_yaml
 from memsys.embed.base import Embedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.llm.base import LLM
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
-from memsys.service.arguments import path_of
-from memsys.service.mem0_form import translated
+from memsys.service.configuration_source import NUMBERS, OPTIONS, SETTINGS, check_names
+from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.strategies.strategy import Strategy
 
-# The options of conf/config.yaml, as defaults.
-OPTIONS = {
-    "embedder": "minilm",
-    "index": "default",
-    "memory": "turns",
-    "graph": "rules",
-    "context": "flat",
-    "strategy": "vector_only",
-    "llm": "none",
-    "vector_store": "faiss",
-    "relation_store": "networkx",
-}
-NUMBERS = {"k": 10, "budget": 2048}
-# Further settings of a memory, which no option of conf/ has.
-SETTINGS = ("weights", "facts", "update", "summary", "procedure", "instructions")
 _CHANGED = {**OPTIONS, "llm": "openai"}  # by settings that name no option
-VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
-Source = str | Path | Mapping[str, Any]
-_FILES = (".yaml", ".yml", ".json")
-_BYTES = 10_000_000  # of a manifest
+_UNUSED = {"_target_": f"{NetworkxRelations.__module__}.{NetworkxRelations.__qualname__}"}
 T = TypeVar("T")
-
-
-def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
-    """Return the name of `source` for error messages, its groups and numbers, and whether they are
-    those of a run, which somebody else may have made. None: what MEMSYS_CONFIG names, if it is set.
-    """
-    source = os.environ.get(VARIABLE) or None if source is None else source
-    if source is None:
-        return "memory", {}, False
-    if isinstance(source, Mapping):
-        where, run, settings = "configuration", False, dict(source)
-    else:
-        path = _path_of(path_of(source, "configuration"))
-        where, run, settings = str(path), path.suffix == ".json", _parsed(path)
-    if run:  # it has no settings of a memory, unless somebody wrote them into it
-        return where, {name: one for name, one in settings.items() if name not in SETTINGS}, True
-    settings = translated(settings, where)
-    check_names(settings, {*OPTIONS, *NUMBERS, *SETTINGS}, where)
-    return where, settings, False
-
-
-def _path_of(path: Path) -> Path:
-    """Return the file of a configuration; InputError for any other file, whose text no error is to
-    repeat.
-    """
-    if not path.exists() and path.suffix not in _FILES:
-        path = find_run(path)
-    if path.is_dir():
-        return path / "manifest.json"
-    if path.suffix not in _FILES:
-        raise InputError(f"{path}: no configuration; name a run, or a file that ends in .yaml")
-    return path
-
-
-def _parsed(path: Path) -> dict[str, Any]:
-    """Return the settings in the file of a configuration, or in the manifest of a run."""
-    try:
-        if path.suffix == ".json":
-            settings = parse_json(read_text(path, _BYTES))["config"]
-        else:
-            check_references(load_yaml(path), str(path))  # bounded, unlike the next step
-            settings = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
-        return dict(settings)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"{path}: cannot be read as a configuration ({type(error).__name__}: {error})"
-        ) from error
 
 
 def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -119,8 +47,7 @@ def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
             named[name] = changed[name].pop("option", (_CHANGED if group else OPTIONS)[name])
     for name, value in named.items():
         names = sorted(file.stem for file in (CONF / name).glob("*.yaml"))
-        if value not in names:
-            raise InputError(f"{where}: {name}: {value!r} is none of {', '.join(names)}")
+        check_choice(f"{where}: {name}", value, names)
     with initialize_config_dir(str(CONF), version_base="1.3"):
         options = compose(overrides=[f"+{name}={value}" for name, value in named.items()])
     found: dict[str, Any] = {**wanted, **OmegaConf.to_container(options, resolve=False)}  # type: ignore[dict-item]
@@ -139,14 +66,6 @@ def _replaced(base: Mapping[str, Any], own: Mapping[str, Any], place: str) -> di
         both = isinstance(base[name], Mapping) and base[name] and isinstance(value, Mapping)
         found[name] = _replaced(base[name], value, f"{place}.{name}") if both else value
     return found
-
-
-def check_names(given: Iterable[Any], names: Iterable[str], place: str) -> None:
-    """Raise InputError on a name that is none of `names`."""
-    if unknown := sorted(set(given) - set(names), key=str):
-        raise InputError(
-            f"{place}: {unknown[0]}: no such setting; there are {', '.join(sorted(names))}"
-        )
 
 
 def resolved(config: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -195,6 +114,29 @@ class Groups:
     def k(self) -> int:
         """The number of results: the strategy's own, else that of the configuration."""
         return check_whole(f"{self.where}: k", self.strategy.get("k") or self.config["k"])
+
+    def with_relation_store(self) -> Groups:
+        """Return these groups with the store of relations that the memory opens as relation_store,
+        if any: that of the strategy, that of a graph whose relations link memories, or the group's
+        own. Raises InputError if it is no group.
+        """
+        config, place = dict(self.config), ""
+        graph, own = config["graph"], config.pop("relation_store")
+        if self.kind.writes_relations:
+            config["relation_store"] = self.strategy.get("store") or own
+            place = "strategy.store"
+        elif self.links:
+            config["relation_store"] = graph["relation_store"]
+            place = "graph.relation_store"
+        store = config.get("relation_store", _UNUSED)
+        if not isinstance(store, Mapping) or "_target_" not in store:
+            raise InputError(
+                f"{self.where}: {place}: {store!r:.40}; leave it out, or give all settings of an "
+                "option of conf/relation_store"
+            )
+        if "relation_store" in graph:
+            config["graph"] = {**graph, "relation_store": _UNUSED}
+        return replace(self, config=config)
 
     def build(self, name: str, **more: Any) -> Any:
         """Return the object of the group `name`, with the settings `more`. Raises InputError with

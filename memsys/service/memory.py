@@ -23,7 +23,7 @@ from memsys.service.arguments import (
     now,
     path_of,
 )
-from memsys.service.configuration import Source
+from memsys.service.configuration_source import Source
 from memsys.service.messages import Messages
 from memsys.service.relations import RelationMemory
 from memsys.service.results import (

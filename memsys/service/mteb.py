@@ -19,7 +19,8 @@ from memsys.core.turns import document
 from memsys.core.types import UNDATED, Candidate, Query, Session
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
-from memsys.service.configuration import Groups, check_names
+from memsys.service.configuration import Groups
+from memsys.service.configuration_source import check_names
 from memsys.service.setup import ranked_by
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy

@@ -27,7 +27,8 @@ from memsys.knowledge.relations.find import RelationSettings
 from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.written_graph import WrittenByModel
 from memsys.llm.base import LLM, instructed
-from memsys.service.configuration import OPTIONS, Groups, Source, composed, read
+from memsys.service.configuration import Groups, composed
+from memsys.service.configuration_source import OPTIONS, Source, read
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import RelationStore
@@ -37,7 +38,6 @@ from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 
 _ALL = 10**9  # memories: full_context has no k
-_UNUSED = {"_target_": f"{NetworkxRelations.__module__}.{NetworkxRelations.__qualname__}"}
 _FILES = ("vector_store", "path"), ("relation_store", "path"), ("index", "fusion")  # of others
 
 
@@ -179,7 +179,7 @@ def load_setup(source: Source | None) -> Setup:
     run's strategy.
     """
     where, given, foreign = read(source)
-    groups = _with_relation_store(Groups.of(given, where))
+    groups = Groups.of(given, where).with_relation_store()
     called = _check_built(groups, foreign)
     kind, strategy, section = groups.kind, groups.strategy, groups.section
     ranked, start = None, kind.start
@@ -240,30 +240,6 @@ def ranked_by(groups: Groups, graph: bool = True) -> StrategySetup:
         graph=groups.build("graph") if graph else None,
         where=groups.where,
     )
-
-
-def _with_relation_store(groups: Groups) -> Groups:
-    """Return `groups` with the store of relations that the memory opens as their relation_store, if
-    any: that of the strategy, that of a graph whose relations link memories, or the group's own.
-    Raises InputError if it is no group.
-    """
-    config, place = dict(groups.config), ""
-    graph, own = config["graph"], config.pop("relation_store")
-    if groups.kind.writes_relations:
-        config["relation_store"] = groups.strategy.get("store") or own
-        place = "strategy.store"
-    elif groups.links:
-        config["relation_store"] = graph["relation_store"]
-        place = "graph.relation_store"
-    store = config.get("relation_store", _UNUSED)
-    if not isinstance(store, Mapping) or "_target_" not in store:
-        raise InputError(
-            f"{groups.where}: {place}: {store!r:.40}; leave it out, or give all settings of an "
-            "option of conf/relation_store"
-        )
-    if "relation_store" in graph:
-        config["graph"] = {**graph, "relation_store": _UNUSED}
-    return replace(groups, config=config)
 
 
 def _check_built(groups: Groups, foreign: bool) -> tuple[str, ...]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
 from memsys.core.errors import InputError
+from memsys.stores.engines import check_installed, secret_of
 
 _SCHEMES = {f"{way}{safety}" for way in ("bolt", "neo4j") for safety in ("", "+s", "+ssc")}
 _CONNECT_S = 5
@@ -29,8 +28,7 @@ class Bolt:
     def __init__(
         self, url: str, user: str, password_variable: str | None, database: str | None
     ) -> None:
-        if find_spec("neo4j") is None:
-            raise InputError("relation_store=neo4j: not installed; pip install -e '.[neo4j]'")
+        check_installed("neo4j", "relation_store=neo4j", "neo4j")
         address = urlsplit(url)
         is_server = address.scheme in _SCHEMES and address.hostname
         if not is_server or "@" in address.netloc or address.query:
@@ -95,15 +93,10 @@ class Bolt:
 
         # It warns of every label and property that is not used yet.
         logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
-        login = None
-        if self._password_variable is not None:
-            password = os.environ.get(self._password_variable)
-            if not password:
-                raise InputError(
-                    f"relation_store.password_variable: the environment has no "
-                    f"{self._password_variable}; set it, or the setting to null for no login"
-                )
-            login = (self._user, password)
+        remedy = "set it, or the setting to null for no login"
+        place = "relation_store.password_variable"
+        password = secret_of(self._password_variable, place, remedy)
+        login = None if password is None else (self._user, password)
         driver = neo4j.GraphDatabase.driver(
             self._url,
             auth=login,

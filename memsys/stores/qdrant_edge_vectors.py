@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Collection, Iterable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,6 +12,7 @@ from uuid import UUID
 
 from memsys.core.errors import InputError
 from memsys.core.types import Vectors
+from memsys.stores.engines import check_installed
 from memsys.stores.qdrant_vectors import BATCH, PAGE, of_hits, pages, point_of
 from memsys.stores.vectors import EngineVectors
 
@@ -29,8 +29,7 @@ class QdrantEdgeVectors(EngineVectors):
 
     def __init__(self, path: str | None = None) -> None:
         super().__init__()
-        if find_spec("qdrant_edge") is None:
-            raise InputError("vector_store=qdrant_edge: not installed; pip install -e '.[qdrant]'")
+        check_installed("qdrant_edge", "vector_store=qdrant_edge", "qdrant")
         self._path = path
         self._temporary: TemporaryDirectory[str] | None = None
         self._shard: Any = None

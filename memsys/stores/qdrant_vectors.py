@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Annotated, Any
 from uuid import NAMESPACE_OID, uuid5
 
@@ -15,6 +13,7 @@ from memsys.core.addresses import check_address
 from memsys.core.declared import Range
 from memsys.core.errors import InputError
 from memsys.core.types import Vectors
+from memsys.stores.engines import check_installed, secret_of
 from memsys.stores.vectors import EngineVectors
 
 BATCH = 500  # points per request: a few megabytes at 384 dimensions
@@ -38,8 +37,7 @@ class QdrantVectors(EngineVectors):
         timeout_s: Annotated[int, Range(1, 86_400)] = 30,
     ) -> None:
         super().__init__()
-        if find_spec("qdrant_client") is None:
-            raise InputError("vector_store=qdrant: not installed; pip install -e '.[qdrant]'")
+        check_installed("qdrant_client", "vector_store=qdrant", "qdrant")
         check_address(url, "vector_store.url")
         self._url, self._collection, self._timeout_s = url, collection, timeout_s
         self._key_variable = key_variable
@@ -59,14 +57,8 @@ class QdrantVectors(EngineVectors):
         """Return the client; nothing is sent yet. Raises InputError without the key."""
         from qdrant_client import QdrantClient  # noqa: PLC0415 - an extra
 
-        key = None
-        if self._key_variable is not None:
-            key = os.environ.get(self._key_variable)
-            if not key:
-                raise InputError(
-                    f"vector_store.key_variable: the environment has no {self._key_variable}; "
-                    "set it to the server's key, or the setting to null"
-                )
+        remedy = "set it to the server's key, or the setting to null"
+        key = secret_of(self._key_variable, "vector_store.key_variable", remedy)
         return QdrantClient(
             url=self._url,
             api_key=key,

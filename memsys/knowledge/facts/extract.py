@@ -93,6 +93,23 @@ class ExtractSettings:
             prompts["image"] = load_prompt(self.image_prompt, ["message"])
         return prompts
 
+    def check_exchange(self, setting: str, exchange: int) -> None:
+        """Raises InputError naming `setting`, the messages per call of the relations, unless
+        `exchange` is the number for facts too, or relations come by calls of their own.
+        """
+        if self.relations == "same_reply" and self.exchange != exchange:
+            raise InputError(
+                f"{setting}: relations come with the facts (same_reply); use the "
+                f"{self.exchange} of {self.place}.exchange"
+            )
+
+
+def needed_model(llm: LLM | None, setting: str, what: str, remedy: str) -> LLM:
+    """Return `llm`. Raises InputError if it is None; `what`: the text that a model writes."""
+    if llm is None:
+        raise InputError(f"{setting}: no model to write the {what}; add {remedy}")
+    return llm
+
 
 def for_roles(settings: ExtractSettings) -> ExtractSettings:
     """Return `settings` for messages with roles: the prompts for dialogues between people are

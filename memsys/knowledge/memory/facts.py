@@ -7,9 +7,8 @@ from inspect import signature
 from typing import Any
 
 from memsys.core.declared import Name
-from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Memory, Session
-from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
+from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor, needed_model
 from memsys.knowledge.facts.fact import Fact, as_memory, plain
 from memsys.knowledge.facts.fact_writer import FactChange, Outcome, applied, read_session
 from memsys.knowledge.memory.base import MemoryBuilder
@@ -36,19 +35,13 @@ class Facts:
         relations of a reply are those of `graph`. Raises InputError without a model, or if a
         setting or prompt cannot be used.
         """
-        if llm is None:
-            raise InputError(
-                f"memory={self.name}: no model to write the facts; add llm=openai or llm=local"
-            )
+        remedy = "llm=openai or llm=local"
+        model = needed_model(llm, f"memory={self.name}", "facts", remedy)
         settings = ExtractSettings(**self._settings)
         if graph is None:
-            return FactMemoryBuilder(self.name, llm, settings)
-        if settings.relations == "same_reply" and settings.exchange != graph.exchange:
-            raise InputError(
-                "graph.exchange: relations come with the facts (same_reply); use the "
-                f"{settings.exchange} of memory.exchange"
-            )
-        return FactMemoryBuilder(self.name, llm, settings, graph.part)
+            return FactMemoryBuilder(self.name, model, settings)
+        settings.check_exchange("graph.exchange", graph.exchange)
+        return FactMemoryBuilder(self.name, model, settings, graph.part)
 
 
 class FactMemoryBuilder(MemoryBuilder):

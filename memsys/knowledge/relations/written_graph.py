@@ -10,13 +10,13 @@ from typing import Any
 from uuid import uuid4
 
 from memsys.core.declared import Name, Share, check_values
-from memsys.core.errors import InputError
 from memsys.core.terms import is_cjk, terms
 from memsys.core.types import Memory, Session
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import rarity
 from memsys.graph.entities import key_of
 from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore, Statement
+from memsys.knowledge.facts.extract import needed_model
 from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.forms import RelationGraphSettings
@@ -47,13 +47,10 @@ class WrittenByModel:
         """Return an empty graph. Raises InputError without a model, or if a setting or a prompt
         cannot be used.
         """
-        if llm is None:
-            raise InputError(
-                f"graph={self.name}: no model to write the graph; add llm=openai, or llm=local "
-                "graph.calls=schema"
-            )
+        remedy = "llm=openai, or llm=local graph.calls=schema"
+        model = needed_model(llm, f"graph={self.name}", "graph", remedy)
         settings = RelationGraphSettings(**self._settings)
-        extractor = RelationExtractor(llm, settings)
+        extractor = RelationExtractor(model, settings)
         graph = RelationGraph(self._store, uuid4().hex, embedder, settings)
         return WrittenGraph(extractor, graph, settings, self._max_share)
 

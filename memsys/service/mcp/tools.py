@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, create_model
 
-from memsys.core.errors import InputError, problems
+from memsys.core.errors import InputError, check_choice, problems
 from memsys.service.memory import Memory
 from memsys.service.rest.chat import ShortText, Strict, Text
 from memsys.service.rest.schemas import PAGE_MOST, Budget, Metadata, Time, TopK, check_size
@@ -97,9 +97,8 @@ def call_tool(
     Raises InputError on an unknown tool, invalid arguments, or an id of no memory of the user, and
     as Memory does.
     """
-    tool = TOOLS.get(name)
-    if tool is None:
-        raise InputError(f"tool: {name!r:.60} is none of {', '.join(TOOLS)}")
+    check_choice("tool", name, list(TOOLS))
+    tool = TOOLS[name]
     with problems(name):
         given = {"user_id": user} if user is not None else {}
         checked = tool.arguments.model_validate(given | dict(arguments))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memsys.service import configuration, setup
+from memsys.service.configuration_source import OPTIONS
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def composed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The options of conf/ are composed once a process: Hydra needs most of a test's time."""
 
     def composed(wanted: Any, where: str) -> dict[str, Any]:
-        named = {n: v for n, v in wanted.items() if n in configuration.OPTIONS}
+        named = {n: v for n, v in wanted.items() if n in OPTIONS}
         named = {n: v for n, v in named.items() if isinstance(v, str)}
         return {**wanted, **deepcopy(_composed(json.dumps(named)))}
 

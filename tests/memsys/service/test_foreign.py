@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from memsys.core.errors import InputError
-from memsys.service.configuration import NUMBERS, OPTIONS, composed, resolved
+from memsys.service.configuration import composed, resolved
+from memsys.service.configuration_source import NUMBERS, OPTIONS
 from memsys.service.setup import load_setup
 from tests.memsys.foreign import TURNS, attacks
 

@@ -21,7 +21,8 @@ from memsys.graph.build import build_graph
 from memsys.graph.score import access_frequency, recency
 from memsys.llm.base import LLMError
 from memsys.llm.client import NoModel
-from memsys.service.configuration import NUMBERS, OPTIONS, composed, resolved
+from memsys.service.configuration import composed, resolved
+from memsys.service.configuration_source import NUMBERS, OPTIONS
 from memsys.service.memory import Memory
 from memsys.service.setup import load_setup
 from memsys.strategies.strategy import Strategy

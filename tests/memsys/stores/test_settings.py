@@ -148,8 +148,7 @@ def test_names_that_go_into_statements():
 
 
 def test_a_missing_extra_names_the_command(monkeypatch):
-    for module in ("bolt", "qdrant_vectors", "qdrant_edge_vectors"):
-        monkeypatch.setattr(f"memsys.stores.{module}.find_spec", lambda name: None)
+    monkeypatch.setattr("memsys.stores.engines.find_spec", lambda name: None)
     for store, where, extra in (
         (Neo4jRelations, ["bolt://localhost"], "neo4j"),
         (QdrantVectors, ["http://localhost"], "qdrant"),
