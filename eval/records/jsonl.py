@@ -167,9 +167,12 @@ def _overwritten(path: Path, data: bytes) -> bool:
         return False
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # dumps makes one each time
+
+
 def json_line(row: Mapping[str, Any]) -> str:
     """Return `row` as one line; raises ValueError on NaN or infinity, TypeError on other types."""
-    return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+    return _ENCODER.encode(row) + "\n"
 
 
 def torn_at(path: Path) -> int | None:

@@ -14,6 +14,7 @@ from memsys.core.files import decode, read_bytes
 from memsys.core.json_text import check_json
 
 _NAME = re.compile(r"<([A-Z_]+)>")
+_FAST = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where PyYAML has it
 
 
 def load_table(path: Path, **parts: str) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def load_table(path: Path, **parts: str) -> dict[str, Any]:
             return {key: filled(item) for key, item in value.items()}
         return value
 
-    for key, value in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+    for key, value in yaml.load(path.read_text(encoding="utf-8"), _FAST).items():  # noqa: S506
         table[key] = filled(value)
     return table
 

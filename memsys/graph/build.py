@@ -163,10 +163,12 @@ def mentions_of(memories: Sequence[Memory], settings: GraphSettings) -> Mentions
     keys, n = NumberedKeys(memory.content for memory in memories), len(memories)
     found = _without_weak_words(_entries(memories, keys, settings), memories, settings)
     distinct, frequency = np.unique(found.numbers, return_counts=True)
-    is_node = np.isin(distinct, found.numbers[~found.is_entity])  # of speakers, dates, turns
+    is_node, is_title = np.zeros((2, len(distinct)), dtype=bool)
+    is_node[np.searchsorted(distinct, found.numbers[~found.is_entity])] = True  # speakers, dates
     links = is_node | (frequency <= max(settings.max_share * n, 2))
     links &= (frequency > 1) & (frequency < n)
-    used = links | np.isin(distinct, found.numbers[found.is_title])  # few are: drop others early
+    is_title[np.searchsorted(distinct, found.numbers[found.is_title])] = True
+    used = links | is_title  # few are: drop others early
     distinct, frequency = np.append(distinct[used], _BEYOND), frequency[used]
     entries, links = np.searchsorted(distinct, found.numbers), np.append(links[used], False)
     by_kind = np.array([settings.weight(kind) for kind in _WEIGHTS])
