@@ -103,7 +103,7 @@ class Client:
         """
         content = _JSON.encode(dict(body)).encode()
         call = _Call(path, exchange, self._attempts.first(path, content, exchange))
-        if isinstance(call.first, httpx2.Response) and call.first.is_success:
+        if exchange.row is not None:  # it was answered
             return None
         token = _CALL.set(call)
         try:
@@ -170,8 +170,8 @@ class _Attempts(httpx2.BaseTransport):
     def first(
         self, path: str, content: bytes, exchange: Exchange
     ) -> httpx2.Response | Exception | None:
-        """Send the first attempt of a call to `path`; return its answer, or the error that the
-        OpenAI client expects. None: the request of this path is not known yet.
+        """Send the first attempt of a call to `path`, unless what is sent to it is not known yet;
+        return what the OpenAI client expects, an answer or an error, of one that failed.
         """
         known = self._known.get(path)
         if known is None:
@@ -194,9 +194,11 @@ class _Attempts(httpx2.BaseTransport):
             return first
         outgoing = Outgoing.of(request)
         self._known.setdefault(call.path, outgoing)
-        return self._send(outgoing, call.exchange)
+        refused = self._send(outgoing, call.exchange)
+        return httpx2.Response(200) if refused is None else refused
 
-    def _send(self, request: Outgoing, exchange: Exchange) -> httpx2.Response:
+    def _send(self, request: Outgoing, exchange: Exchange) -> httpx2.Response | None:
+        """Send one attempt; return the server's refusal, or None if it is answered."""
         try:
             with self._limits.place():
                 return self._attempt(request, exchange)
@@ -204,7 +206,7 @@ class _Attempts(httpx2.BaseTransport):
             exchange.stopped = error
             return httpx2.Response(400, headers={"x-should-retry": "false"}, json={})
 
-    def _attempt(self, request: Outgoing, exchange: Exchange) -> httpx2.Response:
+    def _attempt(self, request: Outgoing, exchange: Exchange) -> httpx2.Response | None:
         body = exchange.body
         model, texts = str(body.get("model", "")), body.get("input")
         most = _MOST_BYTES + _VECTOR * (len(texts) if isinstance(texts, list) else 1)
@@ -256,7 +258,7 @@ class _Attempts(httpx2.BaseTransport):
             output_tokens=usage.output_tokens if usage else None,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        return httpx2.Response(status)
+        return None
 
 
 def _parsed(data: bytes, model: str) -> Mapping[str, Any]:
