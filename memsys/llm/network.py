@@ -11,6 +11,7 @@ import zlib
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from multiprocessing.connection import wait
@@ -38,6 +39,22 @@ def _certificates() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request as it is sent; `headers` include the length of `content`."""
+
+    method: str
+    url: SplitResult
+    headers: Mapping[str, str]
+    content: bytes
+
+    @classmethod
+    def of(cls, request: httpx2.Request) -> Outgoing:
+        """Return the parts of `request`."""
+        url = urlsplit(str(request.url))
+        return cls(request.method, url, dict(request.headers.items()), request.content)
+
+
 class AnswerTooLarge(Exception):  # noqa: N818 - names what arrived
     """An answer exceeds its limit; the message says which."""
 
@@ -53,23 +70,24 @@ class Network:
         self._idle: defaultdict[tuple[str, str], list[_Connection]] = defaultdict(list)
 
     def send(
-        self, request: httpx2.Request, timeout_s: float, most_bytes: int
+        self, request: httpx2.Request | Outgoing, timeout_s: float, most_bytes: int
     ) -> tuple[int, Mapping[str, str], bytes]:
         """Return status, headers with names in lower case, and body, unpacked. `timeout_s` bounds
         the time from connecting to the last byte, `most_bytes` the body. Raises
         httpx2.TransportError; AnswerTooLarge if an answer with a status of 2xx is larger (another
         answer is returned without its body); InputError on an unusable proxy.
         """
-        url = urlsplit(str(request.url))
+        sent = request if isinstance(request, Outgoing) else Outgoing.of(request)
+        url = sent.url
         deadline = time.monotonic() + timeout_s
         connection = self._connection(url, deadline)
         target = url._replace(scheme="", netloc="").geturl()
-        headers = {**dict(request.headers.items()), "accept-encoding": _ENCODING}
+        headers = {**sent.headers, "accept-encoding": _ENCODING}
         if connection.proxy is not None and url.scheme == "http":
             target, headers = url.geturl(), headers | _login(connection.proxy)
         reusable = False
         try:
-            connection.http.request(request.method, target, request.content, headers)
+            connection.http.request(sent.method, target, sent.content, headers)
             response = connection.http.getresponse()
             passed = {name.lower(): value for name, value in response.headers.items()}
             try:

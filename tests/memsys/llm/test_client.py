@@ -38,6 +38,16 @@ def test_the_request_is_what_the_settings_say(server, make):
     assert server.bodies[-1]["seed"] == 5
 
 
+def test_a_later_call_is_sent_with_the_headers_and_the_bytes_of_a_first_one(server, make):
+    asked = [{"role": "user", "content": 'Ärger & 你好 "?"'}]
+    make(server, "off").complete(asked)
+    client = make(server, "off")
+    client.complete(HELLO)
+    client.complete(asked)
+    assert server.bodies[2] == server.bodies[0]
+    assert list(server.headers[2].items()) == list(server.headers[0].items())  # with the length
+
+
 def test_while_it_records_every_call_is_live_and_the_first_answer_counts(make):
     meter = Meter()
     with FaultyServer([faults.says("one"), faults.says("two")]) as server:

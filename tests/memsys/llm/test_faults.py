@@ -14,7 +14,7 @@ from memsys.core.errors import InputError
 from memsys.core.types import Usage
 from memsys.llm.base import LLMError
 from memsys.llm.meter import Meter
-from memsys.llm.network import Network
+from memsys.llm.network import Network, Outgoing
 from memsys.llm.recording import Recording
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import right_answer
@@ -52,30 +52,34 @@ EACH = pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 
 
 @EACH
+@pytest.mark.parametrize("earlier", [0, 1], ids=["first call", "second call"])
 def test_a_fault_that_passes_is_retried_and_counted_once(
-    fault, make, tmp_path, pauses, monkeypatch
+    fault, earlier, make, tmp_path, pauses, monkeypatch
 ):
     # The first attempt alone is short, so that the second succeeds on a busy machine, too.
     send, limits = Network.send, iter([fault.timeout_s])
 
-    def hasty(self: Network, request: httpx2.Request, timeout_s: float, most: int) -> object:
+    def hasty(self: Network, request: Outgoing, timeout_s: float, most: int) -> object:
         return send(self, request, next(limits, timeout_s), most)
 
-    monkeypatch.setattr(Network, "send", hasty)
     meter = Meter()
-    with FaultyServer([fault.behave]) as server:
+    with FaultyServer([*[None] * earlier, fault.behave]) as server:
         client = make(server, meter=meter, retries=1)
+        if earlier:
+            client.complete(HELLO, sample=1)
+        monkeypatch.setattr(Network, "send", hasty)
         with meter.phase() as reading:
             text = client.complete(HELLO).text
         assert text.startswith("answer ")
-        assert (server.requests, reading.attempts, reading.usage) == (2, 2, Usage(1, 2, 2))
+        requests = server.requests - earlier
+        assert (requests, reading.attempts, reading.usage) == (2, 2, Usage(1, 2, 2))
         [pause] = pauses
         assert fault.pause_s[0] <= pause <= fault.pause_s[1]
         # The pause and the failed attempt are waiting, and no latency.
         failed_s = fault.timeout_s if fault.timeout_s < 1 else 0
         assert reading.waited_ms > 1000 * failed_s + 8
         assert reading.ms < reading.wall_ms - reading.waited_ms + 5
-        assert [row[2] for row in Recording(tmp_path).totals()] == [1]
+        assert [row[2] for row in Recording(tmp_path).totals()] == [1 + earlier]
         assert make(server, "replay").complete(HELLO).text == text
 
 
