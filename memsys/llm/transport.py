@@ -164,21 +164,23 @@ class _Attempts(httpx2.BaseTransport):
         """`timeout_s` bounds one attempt, from sending to the last byte of the answer."""
         self._limits, self._budget, self._timeout_s = limits, budget, timeout_s
         self._network = Network()
-        self._known: dict[str, Outgoing] = {}  # by path, what the OpenAI client first sent to it
+        self._templates: dict[
+            str, Outgoing
+        ] = {}  # by path, what the OpenAI client first sent to it
         self._reached = False  # whether the server has answered anything
 
     def first(
         self, path: str, content: bytes, exchange: Exchange
     ) -> httpx2.Response | Exception | None:
-        """Send the first attempt of a call to `path`, unless what is sent to it is not known yet;
+        """Send the first attempt of a call to `path`, unless the OpenAI client has sent none yet;
         return what the OpenAI client expects, an answer or an error, of one that failed.
         """
-        known = self._known.get(path)
-        if known is None:
+        template = self._templates.get(path)
+        if template is None:
             return None
-        headers = {**known.headers, "content-length": str(len(content))}
+        headers = {**template.headers, "content-length": str(len(content))}
         try:
-            return self._send(replace(known, headers=headers, content=content), exchange)
+            return self._send(replace(template, headers=headers, content=content), exchange)
         except httpx2.TransportError as error:
             return error
 
@@ -193,7 +195,7 @@ class _Attempts(httpx2.BaseTransport):
         if first is not None:
             return first
         outgoing = Outgoing.of(request)
-        self._known.setdefault(call.path, outgoing)
+        self._templates.setdefault(call.path, outgoing)
         refused = self._send(outgoing, call.exchange)
         return httpx2.Response(200) if refused is None else refused
 
