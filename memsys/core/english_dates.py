@@ -249,7 +249,10 @@ RULES: dict[str, Callable[[re.Match[str], date, bool], Period | None]] = {
 }
 _HINTS = re.compile(TABLE["hints"], re.IGNORECASE)
 _PLANS = re.compile(TABLE["plans"], re.IGNORECASE)
-_RULES = [(re.compile(pattern, re.IGNORECASE), RULES[rule]) for rule, pattern in TABLE["english"]]
+_Rule = tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], Period | None]]
+_RULES: list[_Rule] = [
+    (re.compile(pattern, re.IGNORECASE), RULES[rule]) for rule, pattern in TABLE["english"]
+]
 
 
 @lru_cache(maxsize=32_768)
@@ -258,6 +261,21 @@ def find_dates(text: str, said: date) -> tuple[DateMention, ...]:
 
     A bare weekday lies before `said`, unless words of plans ("will", "going to") put it after.
     """
-    if not _HINTS.search(text):
+    hints = frozenset(hint.lastgroup for hint in _HINTS.finditer(text))
+    if not hints:
         return ()
-    return find_mentions(text, _RULES, said, _PLANS.search(text) is not None)
+    return find_mentions(text, _rules(hints), said, _PLANS.search(text) is not None)
+
+
+@lru_cache(maxsize=256)
+def _rules(hints: frozenset[str | None]) -> list[_Rule]:
+    """Return the rules that may find a date in a text with these parts of dates."""
+    return [rule for rule in _RULES if _part(rule[0]) in (None, *hints)]
+
+
+def _part(pattern: re.Pattern[str]) -> str | None:
+    """Return the part of a date without which `pattern` does not match; None if none is known.
+    The number of a day comes first: the name of a month may follow it without a space.
+    """
+    parts = ("dom", "unit", "season", "month", "weekday", "holiday")
+    return next((part for part in parts if part in pattern.groupindex), None)

@@ -94,12 +94,15 @@ class SparseLexicalIndex:
         over that of a text with all terms arbitrarily often. `query` maps terms to weights; a term
         that no text has counts as the rarest. Only for a smoothed index.
         """
-        scores, most = np.zeros(self._size), 0.0
+        texts, weights, most = [self._texts[:0]], [self._weights[:0]], 0.0
         for term, weight in query.items():
             most += weight * self.rarity(term)
             if (number := self._vocabulary.get(term)) is not None:
                 column = slice(self._starts[number], self._starts[number + 1])
-                scores[self._texts[column]] += weight * self._weights[column]
+                texts.append(self._texts[column])
+                weights.append(weight * self._weights[column])
+        summed = np.bincount(np.concatenate(texts), np.concatenate(weights), self._size)
+        scores = np.asarray(summed, dtype=np.float64)
         return np.minimum(scores / most, 1.0) if most > 0 else scores  # single precision rounds
 
     def rarity(self, term: str) -> float:
