@@ -255,12 +255,18 @@ _RULES: list[_Rule] = [
 ]
 
 
+# Letters that patterns take for s, k and i when they ignore case, but tables of names do not have.
+_LETTERS = str.maketrans("\u017f\u212a\u0130\u0131", "skii")
+
+
 @lru_cache(maxsize=32_768)
 def find_dates(text: str, said: date) -> tuple[DateMention, ...]:
     """Return every date that `text` mentions, resolved against `said`, in order of position.
 
     A bare weekday lies before `said`, unless words of plans ("will", "going to") put it after.
     """
+    if not text.isascii():
+        text = text.translate(_LETTERS)
     hints = frozenset(hint.lastgroup for hint in _HINTS.finditer(text))
     if not hints:
         return ()

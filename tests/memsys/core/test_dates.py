@@ -113,6 +113,12 @@ def test_the_days_of_a_period(text, said, first, last):
     assert (mention.period.first, mention.period.last) == (first, last)
 
 
+def test_letters_that_are_equal_without_case_are_read_as_plain_ones():
+    assert find_dates("\u017fat, 5 \u017feptember, w\u0130nter", date(2023, 5, 7)) == find_dates(
+        "sat, 5 september, winter", date(2023, 5, 7)
+    )
+
+
 def test_positions_point_at_the_words_and_characters_are_numbers():
     text = "I ran last Friday and rest tomorrow."
     found = find_dates(text, SATURDAY)
