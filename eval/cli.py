@@ -137,9 +137,9 @@ def check_out(out: Path) -> None:
         raise InputError(f"--out {shown(out)}: is a file; name a folder")
 
 
-def check_ours(out: Path, *, ours: bool) -> None:
-    """Raise InputError if there is something at --out that is not `ours`, of an earlier command."""
-    if out.exists() and not ours and (not out.is_dir() or any(out.iterdir())):
+def check_replaceable(out: Path, *, replaceable: bool) -> None:
+    """Raise InputError if there is something at --out that is not `replaceable`: of others."""
+    if out.exists() and not replaceable and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"--out {shown(out)}: is something else already; name a new folder")
 
 

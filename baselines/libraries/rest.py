@@ -58,7 +58,7 @@ class Client:
         """
         import httpx2  # noqa: PLC0415 - half a second to import
 
-        from memsys.llm.network import AnswerTooLarge, Network  # noqa: PLC0415 - imports httpx2
+        from memsys.llm.network import AnswerTooLarge, Network, Outgoing  # noqa: PLC0415 - imports httpx2
 
         if self._network is None:
             self._network = Network()
@@ -70,7 +70,7 @@ class Client:
             json=body,
         )
         try:
-            status, _, data = self._network.send(request, self._timeout_s, _REPLY_MOST)
+            status, _, data = self._network.send(Outgoing.of(request), self._timeout_s, _REPLY_MOST)
         except AnswerTooLarge as error:
             raise ServiceError(f"{method} {path}: the answer is {error}") from None
         except httpx2.TransportError as error:

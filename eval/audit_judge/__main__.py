@@ -91,7 +91,7 @@ def _audit(config: DictConfig, settings: Sequence[str]) -> None:
     if folder is not None:
         check_empty(folder, "out")
     if config.limit is not None:
-        check_whole("limit", config.limit)
+        check_whole("limit (null: none)", config.limit)
     dataset = instantiate(config.dataset).load()
     paths = published_files(config.probes)
     opened = _open(config, list(paths.values()))

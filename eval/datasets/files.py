@@ -208,7 +208,7 @@ def read_json(path: Path) -> tuple[Any, SourceFile]:
     return json_value(text, path.name), source
 
 
-def json_value(text: str, where: object, *, nan: bool = False) -> Any:
+def json_value(text: str, where: object, *, nan: bool = False, remedy: str = "correct it") -> Any:
     """Return the JSON value of `text`; InputError, with `where`, if it is no JSON.
 
     `nan`: accept NaN, which pandas writes for an empty cell.
@@ -220,7 +220,7 @@ def json_value(text: str, where: object, *, nan: bool = False) -> Any:
         if isinstance(error, json.JSONDecodeError):
             line = f"line {error.lineno}, " if "\n" in text else ""
             problem = f"not JSON ({line}column {error.colno}: {error.msg})"
-        raise InputError(f"{where}: {problem}; correct it") from None
+        raise InputError(f"{where}: {problem}; {remedy}") from None
 
 
 def json_lines(text: str, name: str) -> Iterator[tuple[Location, Any]]:

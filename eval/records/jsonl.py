@@ -7,9 +7,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, NotRequired
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from eval.records.files import replacing, writing
 from memsys.core.errors import InputError, complain, first_problem, problems
@@ -29,6 +30,17 @@ RANKINGS, MEMORIES, INGEST, CALLS, CONTEXTS, SUMMARY = (
 )
 SUMMARY_CSV, REPORT_MD = "summary.csv", "report.md"
 FILES = (RECORDS, RANKINGS, MEMORIES, INGEST, CONTEXTS, SUMMARY, MANIFEST, SUMMARY_CSV, REPORT_MD)
+
+
+class _UsedCall(TypedDict):
+    """A line of CALLS: the key of a recorded answer that a question or an ingestion used."""
+
+    key: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    phase: str
+    question: NotRequired[str | None]
+
+
+USED_CALL = TypeAdapter(_UsedCall)
 
 
 class LineWriter:

@@ -256,7 +256,7 @@ _RULES: list[_Rule] = [
 
 
 # Letters that patterns take for s, k and i when they ignore case, but tables of names do not have.
-_LETTERS = str.maketrans("\u017f\u212a\u0130\u0131", "skii")
+_READ_AS_PLAIN = str.maketrans("\u017f\u212a\u0130\u0131", "skii")
 
 
 @lru_cache(maxsize=32_768)
@@ -266,7 +266,7 @@ def find_dates(text: str, said: date) -> tuple[DateMention, ...]:
     A bare weekday lies before `said`, unless words of plans ("will", "going to") put it after.
     """
     if not text.isascii():
-        text = text.translate(_LETTERS)
+        text = text.translate(_READ_AS_PLAIN)
     hints = frozenset(hint.lastgroup for hint in _HINTS.finditer(text))
     if not hints:
         return ()

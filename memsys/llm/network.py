@@ -11,7 +11,7 @@ import zlib
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from multiprocessing.connection import wait
@@ -35,24 +35,37 @@ _IDLE_S = 5  # after which a connection is not used again: a firewall may have f
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Return the system's certificates, read once a process: each time takes 25 ms."""
-    return httpx2.create_ssl_context()
+    """Return the system's certificates, read once a process: each time takes 25 ms. Raises
+    InputError if a variable names others that cannot be read.
+    """
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        raise InputError(
+            f"SSL_CERT_FILE or SSL_CERT_DIR: certificates cannot be read ({error}); name a file "
+            "or folder of certificates"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A request as it is sent; `headers` include the length of `content`."""
+    """A request as it is sent; `headers` include a key and the length of `content`."""
 
     method: str
     url: SplitResult
-    headers: Mapping[str, str]
-    content: bytes
+    headers: Mapping[str, str] = field(repr=False)
+    content: bytes = field(repr=False)
 
     @classmethod
     def of(cls, request: httpx2.Request) -> Outgoing:
         """Return the parts of `request`."""
         url = urlsplit(str(request.url))
         return cls(request.method, url, dict(request.headers.items()), request.content)
+
+    def with_content(self, content: bytes) -> Outgoing:
+        """Return the same request with other content."""
+        headers = {**self.headers, "content-length": str(len(content))}
+        return Outgoing(self.method, self.url, headers, content)
 
 
 class AnswerTooLarge(Exception):  # noqa: N818 - names what arrived
@@ -70,26 +83,26 @@ class Network:
         self._idle: defaultdict[tuple[str, str], list[_Connection]] = defaultdict(list)
 
     def send(
-        self, request: httpx2.Request | Outgoing, timeout_s: float, most_bytes: int
+        self, request: Outgoing, timeout_s: float, most_bytes: int
     ) -> tuple[int, Mapping[str, str], bytes]:
         """Return status, headers with names in lower case, and body, unpacked. `timeout_s` bounds
         the time from connecting to the last byte, `most_bytes` the body. Raises
         httpx2.TransportError; AnswerTooLarge if an answer with a status of 2xx is larger (another
         answer is returned without its body); InputError on an unusable proxy.
         """
-        sent = request if isinstance(request, Outgoing) else Outgoing.of(request)
-        url = sent.url
+        url = request.url
         deadline = time.monotonic() + timeout_s
         connection = self._connection(url, deadline)
         target = url._replace(scheme="", netloc="").geturl()
-        headers = {**sent.headers, "accept-encoding": _ENCODING}
+        headers = {**request.headers, "accept-encoding": _ENCODING}
         if connection.proxy is not None and url.scheme == "http":
             target, headers = url.geturl(), headers | _login(connection.proxy)
         reusable = False
         try:
-            connection.http.request(sent.method, target, sent.content, headers)
+            connection.http.request(request.method, target, request.content, headers)
             response = connection.http.getresponse()
-            passed = {name.lower(): value for name, value in response.headers.items()}
+            headers_said = response.headers.items()
+            passed = {name.lower(): value for name, value in headers_said if value.isascii()}
             try:
                 data = _body(response, most_bytes)
             except AnswerTooLarge:
@@ -169,7 +182,8 @@ def _proxy_for(url: SplitResult) -> SplitResult | None:
         return None
     try:
         proxy = urlsplit(address if "://" in address else f"http://{address}")
-        is_usable = proxy.scheme == "http" and bool(proxy.hostname) and proxy.port != 0
+        is_named = bool(re.fullmatch(r"\S+", proxy.hostname or ""))
+        is_usable = proxy.scheme == "http" and is_named and proxy.port != 0
     except ValueError:  # the message may repeat a password
         is_usable = False
     if not is_usable:

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
@@ -102,7 +102,7 @@ class Client:
         headers.
         """
         content = _JSON.encode(dict(body)).encode()
-        call = _Call(path, exchange, self._attempts.first(path, content, exchange))
+        call = _Call(path, exchange, self._attempts.first_attempt(path, content, exchange))
         if exchange.row is not None:  # it was answered
             return None
         token = _CALL.set(call)
@@ -164,12 +164,11 @@ class _Attempts(httpx2.BaseTransport):
         """`timeout_s` bounds one attempt, from sending to the last byte of the answer."""
         self._limits, self._budget, self._timeout_s = limits, budget, timeout_s
         self._network = Network()
-        self._templates: dict[
-            str, Outgoing
-        ] = {}  # by path, what the OpenAI client first sent to it
+        # By path, what the OpenAI client first sent to it, without content.
+        self._templates: dict[str, Outgoing] = {}
         self._reached = False  # whether the server has answered anything
 
-    def first(
+    def first_attempt(
         self, path: str, content: bytes, exchange: Exchange
     ) -> httpx2.Response | Exception | None:
         """Send the first attempt of a call to `path`, unless the OpenAI client has sent none yet;
@@ -178,9 +177,8 @@ class _Attempts(httpx2.BaseTransport):
         template = self._templates.get(path)
         if template is None:
             return None
-        headers = {**template.headers, "content-length": str(len(content))}
         try:
-            return self._send(replace(template, headers=headers, content=content), exchange)
+            return self._send(template.with_content(content), exchange)
         except httpx2.TransportError as error:
             return error
 
@@ -195,7 +193,7 @@ class _Attempts(httpx2.BaseTransport):
         if first is not None:
             return first
         outgoing = Outgoing.of(request)
-        self._templates.setdefault(call.path, outgoing)
+        self._templates.setdefault(call.path, outgoing.with_content(b""))
         refused = self._send(outgoing, call.exchange)
         return httpx2.Response(200) if refused is None else refused
 

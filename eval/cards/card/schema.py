@@ -202,7 +202,7 @@ def load_card(path: Path) -> Card:
     numbers that are none, absolute paths and more than MOST bytes are refused.
     """
     data = read_bytes(path, MOST)
-    value = json_value(decode(data, path), shown(path))
+    value = json_value(decode(data, path), shown(path), remedy="name a score card")
     if not isinstance(value, dict) or not {"version", "system", "scores"} <= value.keys():
         raise InputError(f"{shown(path)}: no score card; make one by python -m eval card RUN")
     if value["version"] != 1 or isinstance(value["version"], bool):

@@ -25,7 +25,7 @@ from eval.cards.site.cards import (
     repeated,
     score_tables,
 )
-from eval.cli import check_ours, code_of, parser
+from eval.cli import check_replaceable, code_of, parser
 from eval.datasets.answer_key import KEYS
 from eval.metrics.protocols import PROTOCOLS
 from eval.rendering.page import policy, render, static
@@ -67,7 +67,7 @@ def build(entries: Sequence[Entry], out: Path, key: str, protocol: str) -> int:
     """
     if all(one.score(key, protocol) is None for one in entries):
         raise InputError(f"--key {key} --protocol {protocol}: no card has an F1 there")
-    check_ours(out, ours=(out / "index.json").is_file())
+    check_replaceable(out, replaceable=(out / "index.json").is_file())
     names = {
         (a, b): f"{a}-{b}.html"
         for a, b in product(KEYS, protocols_of(entries))

@@ -6,15 +6,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field, TypeAdapter
-from typing_extensions import TypedDict
 
 from eval import cli
 from eval.records.bundle import Requests, read_calls, write_bundle
 from eval.records.jsonl import CALLS as CALLS_USED
-from eval.records.jsonl import read_lines
+from eval.records.jsonl import USED_CALL, read_lines
 from eval.rendering.numbers import dollars
 from eval.rendering.terminal import fitted
 from memsys.core.errors import InputError
@@ -23,15 +19,6 @@ from memsys.core.places import cache_folder, find_run
 from memsys.core.types import Usage
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import CALLS, RecordedAnswer, Recording
-
-
-class _Used(TypedDict):
-    """A line of a run's calls.jsonl."""
-
-    key: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-
-
-_USED = TypeAdapter(_Used)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -148,7 +135,7 @@ def _keys_of(path: Path) -> list[str]:
             f"{path}: not there; name the folder of a run that called a model (llm=..., or an "
             "embedder behind an endpoint)"
         )
-    return list(dict.fromkeys(line["key"] for line in read_lines(path, schema=_USED)))
+    return list(dict.fromkeys(line["key"] for line in read_lines(path, schema=USED_CALL)))
 
 
 if __name__ == "__main__":

@@ -7,10 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NotRequired
-
-from pydantic import TypeAdapter
-from typing_extensions import TypedDict
+from typing import Any, NamedTuple
 
 from eval.datasets.types import types_in
 from eval.pages.report.cards import (
@@ -24,7 +21,7 @@ from eval.pages.report.cards import (
     verdict,
 )
 from eval.pages.report.runs import ReportedRun
-from eval.records.jsonl import CALLS, read_lines
+from eval.records.jsonl import CALLS, USED_CALL, read_lines
 from eval.records.schema import Record
 from eval.rendering.blocks import Card, ModelCall
 from memsys.core.json_text import parse_json
@@ -35,17 +32,6 @@ PAGE = 50  # questions that the list shows at once
 ABSTAINED = "abstained"
 VERDICTS = (RIGHT, WRONG, ERROR, ABSTAINED, UNSCORED)
 _CHAT = "/chat/completions"
-
-
-class _Used(TypedDict):
-    """A line of a run's calls.jsonl."""
-
-    key: str
-    phase: str
-    question: NotRequired[str | None]
-
-
-_USED = TypeAdapter(_Used)
 
 
 class Result(NamedTuple):
@@ -135,7 +121,7 @@ class RecordedCalls:
         """Return key and phase of each call of a run by question."""
         if folder not in self._keys:
             found: dict[str, list[tuple[str, str]]] = {}
-            for row in read_lines(folder / CALLS, torn=True, schema=_USED):
+            for row in read_lines(folder / CALLS, torn=True, schema=USED_CALL):
                 if (question := row.get("question")) is not None:  # else of an ingestion
                     found.setdefault(question, []).append((row["key"], row["phase"]))
             self._keys[folder] = found

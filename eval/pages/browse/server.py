@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from eval.cli import check_ours, progress
+from eval.cli import check_replaceable, progress
 from eval.pages.browse.conversations import page_name
 from eval.pages.browse.listing import all_runs, list_page, list_policy
 from eval.pages.browse.questions import Questions, RecordedCalls
@@ -238,7 +238,7 @@ def show(
     out: Path = options.out
     index = out / INDEX  # of earlier pages, if there is anything
     ours = index.is_file() and _MARK.encode() in read_bytes(index, linked=False)
-    check_ours(out, ours=ours)
+    check_replaceable(out, replaceable=ours)
     print(f"reading {len(folders)} run{'s' * (len(folders) > 1)} ...", flush=True)
     sizes = _write(read_site(folders, cache, note=note), out)
     total, of_index = sum(sizes.values()) / _MB, sizes[INDEX] / _MB

@@ -71,7 +71,7 @@ def test_a_run_is_corrected_under_the_stand_ins_own_name(tmp_path, said):
         (["judge=recorded", "dataset=sample"], "judge=recorded: no"),
         (["judge=recorded", "probes=/nowhere"], "has no ap_wrong_v1.jsonl.gz"),
         (["judge=someone"], "judge=someone: no such option; its options are"),
-        (["limit=0"], "limit: 0; use a whole number of 1 or more"),
+        (["limit=0"], "limit (null: none): 0; use a whole number of 1 or more"),
         (["judge.threshold=2"], "judge.threshold: 2; use"),
         (["run=/nowhere"], "no such run"),
         (["out=."], "exists and is not empty"),

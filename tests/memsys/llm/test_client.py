@@ -8,6 +8,7 @@ from socketserver import BaseRequestHandler
 from types import SimpleNamespace
 from typing import Any
 
+import httpx2
 import pytest
 
 from memsys.core.errors import InputError
@@ -16,6 +17,7 @@ from memsys.llm import budget
 from memsys.llm.base import LLMError, Tool
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
+from memsys.llm.network import Outgoing, _certificates
 from memsys.llm.recording import Recording
 from tests.memsys.llm import faults
 from tests.memsys.llm.conftest import HELLO, ask_at_once
@@ -106,6 +108,7 @@ def test_a_proxy_of_the_system_is_asked_for_another_server(server, make, monkeyp
         ("https_proxy", "https://me:secret@127.0.0.1:9"),
         ("all_proxy", "socks5://me:secret@127.0.0.1:9"),
         ("https_proxy", "http://me:secret@127.0.0.1:x"),
+        ("https_proxy", "http://me:secret@a proxy:80"),
     ],
 )
 def test_a_proxy_that_would_get_its_password_in_clear_is_named(name, address, make, monkeypatch):
@@ -117,6 +120,21 @@ def test_a_proxy_that_would_get_its_password_in_clear_is_named(name, address, ma
     with pytest.raises(InputError, match=f"^{name.upper()}: is no proxy of HTTP") as raised:
         client.complete(HELLO)
     assert "secret" not in str(raised.value)
+
+
+def test_certificates_that_cannot_be_read_are_named(make, monkeypatch):
+    _certificates.cache_clear()
+    monkeypatch.setenv("SSL_CERT_FILE", "absent.pem")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with pytest.raises(InputError, match=r"^SSL_CERT_FILE or SSL_CERT_DIR: .* cannot be read"):
+        make("https://elsewhere.invalid/v1", retries=0).complete(HELLO)
+
+
+def test_what_is_kept_of_a_request_shows_no_key_and_has_no_content():
+    headers = {"authorization": "Bearer sk-1"}
+    sent = Outgoing.of(httpx2.Request("POST", "http://a.invalid/x", headers=headers, json={}))
+    assert "sk-1" not in repr(sent)
+    assert sent.with_content(b"").headers["content-length"] == "0"
 
 
 def test_the_port_of_a_proxy_is_80_and_exceptions_may_have_a_scheme(make, monkeypatch):

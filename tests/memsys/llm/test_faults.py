@@ -38,6 +38,9 @@ PASSING = {
         faults.status(429, headers={"retry-after": "1"}), "HTTP 429", (1, 1)
     ),
     "429": Passing(faults.status(429, headers={}), "HTTP 429"),
+    "429 with odd letters": Passing(
+        faults.status(429, headers={"retry-after": "\xbd"}), "HTTP 429"
+    ),
     "500": Passing(faults.status(500), "HTTP 500", NOW),
     "503": Passing(faults.status(503), "HTTP 503", NOW),
     "reset": Passing(faults.reset, "connection failed"),
@@ -156,7 +159,7 @@ def test_a_connection_that_the_server_closed_is_not_used_again():
     network = Network()
     with FaultyServer(lambda _: last) as server:
         asked = {"model": "m", "messages": []}
-        request = httpx2.Request("POST", f"{server.base_url}/x", json=asked)
+        request = Outgoing.of(httpx2.Request("POST", f"{server.base_url}/x", json=asked))
         for _ in range(2):
             assert network.send(request, 60, 1000)[0] == 200
             [[idle]] = network._idle.values()
@@ -173,7 +176,8 @@ def test_a_connection_that_was_idle_or_that_another_thread_took_is_not_used():
     network = Network()
     with FaultyServer() as server:
         body = {"model": "m", "messages": HELLO}
-        request = httpx2.Request("POST", f"{server.base_url}/chat/completions", json=body)
+        url = f"{server.base_url}/chat/completions"
+        request = Outgoing.of(httpx2.Request("POST", url, json=body))
         network.send(request, 60, 10_000)
         [(key, [idle])] = network._idle.items()
         idle.idle_since += 1_000  # it counts from here
