@@ -88,7 +88,7 @@ class Network:
         """Return status, headers with names in lower case, and body, unpacked. `timeout_s` bounds
         the time from connecting to the last byte, `most_bytes` the body. Raises
         httpx2.TransportError; AnswerTooLarge if an answer with a status of 2xx is larger (another
-        answer is returned without its body); InputError on an unusable proxy.
+        answer is returned without its body); InputError on an unusable proxy or certificates.
         """
         url = request.url
         deadline = time.monotonic() + timeout_s
@@ -101,8 +101,8 @@ class Network:
         try:
             connection.http.request(request.method, target, request.content, headers)
             response = connection.http.getresponse()
-            headers_said = response.headers.items()
-            passed = {name.lower(): value for name, value in headers_said if value.isascii()}
+            received = response.headers.items()
+            passed = {name.lower(): value for name, value in received if value.isascii()}
             try:
                 data = _body(response, most_bytes)
             except AnswerTooLarge:
