@@ -36,7 +36,12 @@ def report_page(title: str, blocks: Sequence[Block]) -> str:
 
 def report_markdown(title: str, blocks: Sequence[Block]) -> str:
     """Return the report as markdown; text of data and answers is escaped."""
-    return _environment(_PACKAGE).get_template("report.md.j2").render(title=title, blocks=blocks)
+    return page_markdown("report.md.j2", _PACKAGE, title=title, blocks=blocks)
+
+
+def page_markdown(template: str, package: str, **values: object) -> str:
+    """Return the Markdown of a template of `package`, NAME.md.j2, in which nothing is escaped."""
+    return _environment(package).get_template(template).render(**values).rstrip() + "\n"
 
 
 def card_html(card: Card) -> str:
@@ -82,6 +87,7 @@ def _environment(package: str) -> Environment:
     found.filters |= {
         "fenced": _fenced,
         "grouped": _grouped,
+        "joined": lambda text: " ".join(text.split()),
         "mark_intervals": _mark_intervals,
         "plain": plain,
         "sample_mark": lambda look: mark(7, 7, look, ""),
