@@ -89,12 +89,16 @@ def gate_shares(found: Sequence[Case], seed: int) -> GateShares:
     opened = [case for case in found if case.opened]
     raised = [case for case in found if case.raised]
     return GateShares(
-        sample(found, [case.opened for case in found], seed).share(),
-        sample(found, [case.raised for case in found], seed).share(),
-        sample(opened, [case.raised for case in opened], seed).share(),
-        sample(raised, [case.opened for case in raised], seed).share(),
-        sample(opened, [case.lowered for case in opened], seed).share(),
+        _share_of(found, lambda case: case.opened, seed),
+        _share_of(found, lambda case: case.raised, seed),
+        _share_of(opened, lambda case: case.raised, seed),
+        _share_of(raised, lambda case: case.opened, seed),
+        _share_of(opened, lambda case: case.lowered, seed),
     )
+
+
+def _share_of(found: Sequence[Case], hit: Callable[[Case], bool], seed: int) -> Interval | None:
+    return sample(found, [*map(hit, found)], seed).share()
 
 
 def sample(found: Sequence[Case], values: Sequence[float], seed: int) -> Sample:
@@ -205,8 +209,8 @@ def by_rule(found: Sequence[Case], seed: int) -> Table:
     oracle = [case for case in found if case.raised]
     for name, names in rules(case.record for case in found):
         chosen = [case for case in found if rule(case.record) in names]
-        raised = sample(chosen, [case.raised for case in chosen], seed).share()
-        lowered = sample(chosen, [case.lowered for case in chosen], seed).share()
+        raised = _share_of(chosen, lambda case: case.raised, seed)
+        lowered = _share_of(chosen, lambda case: case.lowered, seed)
         part = sample(oracle, [rule(case.record) in names for case in oracle], seed).share()
         cells = [percent(raised), percent(lowered), percent(part, with_n=True)]
         rows.append([name, str(len(chosen)), *cells])

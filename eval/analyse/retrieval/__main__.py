@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 from eval.analyse.retrieval.evaluation import evaluate
 from eval.analyse.retrieval.measured import KINDS, Request
@@ -15,11 +16,12 @@ from eval.answers.ranking_files import LAYOUTS, RankingFile, read_rankings
 from eval.cli import add_wide, check_seed_and_out, code_of, parser
 from eval.datasets.reload import NAMES, config_of, load_dataset_of
 from eval.imports.rankings.import_run import run_of, write_import
-from eval.imports.rankings.imports import Import, matched
+from eval.imports.rankings.imports import matched
 from eval.metrics.retrieval.registry import UNITS, parse
 from eval.records.answer_key_views import ORIGINAL
 from eval.records.folder import run_id
 from eval.records.run import load_runs
+from eval.records.schema import Manifest
 from eval.rendering.blocks import as_text
 from eval.summary.closing import ENDINGS, check_empty, system_name
 from memsys.core.errors import InputError
@@ -72,44 +74,23 @@ def _cutoffs(text: str) -> tuple[int, ...]:
 
 
 def _retrieval(options: argparse.Namespace) -> None:
-    request = _request(options)
-    runs = load_runs(run_folders(options, request), complete=False)
-    found = evaluate(runs, request)
-    print(as_text(found.sections))
-    if options.out is not None:
-        print(f"\nwritten to {options.out}: {', '.join(write(options.out, found, request))}")
-
-
-def _request(options: argparse.Namespace) -> Request:
     check_seed_and_out(options)
     named = [f"--{name}" for name in ("unit", "kind", "at") if getattr(options, name)]
     if options.measure and (named or options.all):
         raise InputError(
             f"--measure: names unit, kind and cutoff itself; leave out {[*named, '--all'][0]}"
         )
-    return Request(
-        unit=options.unit,
-        kind=options.kind,
-        cutoffs=options.at,
-        type=options.type,
-        measures=tuple(dict.fromkeys(map(parse, options.measure))),
-        every=options.all,
-        seed=options.seed,
-    )
+    measures = tuple(dict.fromkeys(map(parse, options.measure)))
+    chosen = options.unit, options.kind, options.at, options.type
+    request = Request(*chosen, measures, every=options.all, seed=options.seed)
+    found = evaluate(load_runs(run_folders(options, request), complete=False), request)
+    print(as_text(found.sections))
+    if options.out is not None:
+        print(f"\nwritten to {options.out}: {', '.join(write(options.out, found, request))}")
 
 
 _DATASET = "locomo"
 _OPTIONS = ("dataset", "name", "depth", "run_folder", "partial")
-
-
-class _Ready(NamedTuple):
-    """A file that was read and matched; `command` repeats the import into `folder`."""
-
-    path: Path
-    file: RankingFile
-    source: Import
-    folder: Path
-    command: Sequence[str]
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -120,8 +101,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--name", help="system that ranked (default: the file's name); one FILE only")
     depth = "rankings were cut at N ids, so that shorter ones are complete (default: unknown)"
     add("--depth", type=int, metavar="N", help=depth)
-    partial = "score a FILE of which most rankings are of no question"
-    add("--partial", action="store_true", default=None, help=partial)
+    partly = "score a FILE of which most rankings are of no question"
+    add("--partial", action="store_true", default=None, help=partly)
     folder = "run folder (default: results/runs/<time>_<name>); one FILE only"
     add("--run-folder", type=Path, metavar="FOLDER", help=folder)
 
@@ -147,26 +128,25 @@ def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:
         return paths
     config = config_of(options.dataset or _DATASET, ORIGINAL, None)
     dataset = load_dataset_of(config)
-    ready: dict[Path, _Ready] = {}
+    flags = {"dataset": options.dataset, "name": options.name, "depth": options.depth}
+    set_ = {f"--{flag}": str(value) for flag, value in flags.items() if value is not None}
+    ready: dict[Path, tuple[Path, RankingFile, Callable[[], Manifest]]] = {}
     for path in files:
         file, name = read_rankings(path), system_name(options.name, path)
-        partial = bool(options.partial)
-        source = matched(file.rows, name, dataset, path.name, options.depth, partial=partial)
+        partly = bool(options.partial)
+        source = matched(file.rows, name, dataset, path.name, options.depth, partial=partly)
         evaluate([run_of(source, config)], request)
         folder = options.run_folder or RUNS / run_id(name)
         check_empty(folder, "--run-folder")
-        flags = {"dataset": options.dataset, "name": options.name, "depth": options.depth}
-        set_ = [(f"--{flag}", str(value)) for flag, value in flags.items() if value is not None]
-        command = ["eval", "retrieval", str(path), *(part for pair in set_ for part in pair)]
-        command += ["--partial"] if partial else []
-        ready[path] = _Ready(path, file, source, folder, command)
-    for one in ready.values():
-        manifest = write_import(one.source, one.file, one.folder, config, one.command)
-        layout, rows = LAYOUTS[one.file.layout], len(one.file.rows)
-        print(f"{one.path}: {layout}, {rows:,} ranking{'s' * (rows != 1)}")
+        command = ["eval", "retrieval", str(path), *chain(*set_.items()), *["--partial"] * partly]
+        ready[path] = folder, file, partial(write_import, source, file, folder, config, command)
+    for path, (folder, file, write_folder) in ready.items():
+        rows = len(file.rows)
+        manifest = write_folder()
+        print(f"{path}: {LAYOUTS[file.layout]}, {rows:,} ranking{'s' * (rows != 1)}")
         print("\n".join(manifest["matching"]["sentences"]))
-        print(f"Run folder: {one.folder}\n")
-    return [ready[path].folder if path in ready else path for path in paths]
+        print(f"Run folder: {folder}\n")
+    return [ready[path][0] if path in ready else path for path in paths]
 
 
 if __name__ == "__main__":

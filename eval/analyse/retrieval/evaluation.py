@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import cast
 
+from eval.analyse.compare.comparable import listed
 from eval.analyse.retrieval.measured import (
     KINDS,
-    SELECTED,
     Measured,
     Request,
     about,
@@ -21,7 +22,6 @@ from eval.analyse.retrieval.measured import (
     main_measures,
     measured,
     of_runs,
-    of_sets,
     set_measures,
     side_by_side,
 )
@@ -29,9 +29,9 @@ from eval.metrics.retrieval.registry import UNITS, Measure, Unit
 from eval.records.answer_key_views import ORIGINAL, evidence_name
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.rendering.blocks import Section, Table
+from eval.rendering.blocks import Part, Section, Table
 from eval.rendering.contrasts import conclusions, method, table
-from eval.rendering.numbers import ABSENT, interval
+from eval.rendering.numbers import interval
 from eval.rendering.tables import type_name
 from eval.summary import measures as scores
 from eval.summary.contrast import Row, contrast
@@ -47,7 +47,9 @@ from eval.summary.retrieval import (
 from memsys.core.errors import InputError
 
 _CUTOFFS = (10,)
-_SHOWN = 3  # question ids in a message
+_OF_SETS = (
+    "These strategies give memories without an order: all that was given counts, without a cutoff."
+)
 _NO_SCORES = {FIRST_RANK, "store_share"}
 Reasons = Mapping[str, Mapping[str, str]]  # by run label and measure: why it is unknown
 
@@ -93,7 +95,9 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
             measures = list(request.measures)
             _unknown({run.label: unknown(run, measures) for run in selected}, refuse=True)
         found = _measured(selected, measures, request)
-        sections.append(Section(SELECTED, of_sets(found, measures, types)))
+        about_sets = f"{', '.join(one.label for one in selected)}: selected, not ranked. {_OF_SETS}"
+        parts: list[Part] = [about_sets, by_type(found, measures, types)]
+        sections.append(Section("Selected, not ranked", parts))
     if ranked and (both := _both_keys(ranked, asked, types, request.seed)):
         sections.append(both)
     if len(ranked) > 1 and not request.every:
@@ -233,10 +237,9 @@ def _objections(runs: Sequence[Run]) -> Iterator[str]:
         if not same_data(first, run):
             yield f"{start}: they ranked different data ({data_files(first)} and {data_files(run)})"
         elif other:
-            ids = ", ".join(other[:_SHOWN]) + ", ..." * (len(other) > _SHOWN)
             yield (
-                f"{start}: the evidence of {len(other):,} questions differs ({ids}); use the same "
-                f"for both: python -m eval rescore {run.folder} --evidence "
+                f"{start}: the evidence of {len(other):,} questions differs ({listed(other)}); use "
+                f"the same for both: python -m eval rescore {run.folder} --evidence "
                 f"{evidence_name(first.manifest)}"
             )
 
@@ -270,12 +273,10 @@ def _both_keys(
     for type_ in types:
         shown = [one for one in found if one[1][0].n(type_)]
         for i, (run, keys) in enumerate(shown):
-            row = ["" if i else type_name(type_), run.label]
-            row += [f"{key.n(type_):,}" for key in keys]
-            for measure in map(str, measures):
-                means = [key.means.get(type_, {}).get(measure) for key in keys]
-                row += [interval(mean) if mean else ABSENT for mean in means]
-            rows.append(row)
+            counts = [f"{key.n(type_):,}" for key in keys]
+            pairs = product(map(str, measures), keys)
+            means = [interval(key.means.get(type_, {}).get(name)) for name, key in pairs]
+            rows.append(["" if i else type_name(type_), run.label, *counts, *means])
     keys_used = {evidence_name(run.manifest) for run, *_ in found}
     names = (ORIGINAL, keys_used.pop() if len(keys_used) == 1 else "other")
     header = ["type", "run", *(f"n {name}" for name in names)]
