@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from eval.exchange.cache import __main__ as cache
-from tests.eval.commands import PROJECT, Run, run_main, untimed_cells
+from tests.eval.commands import PROJECT, Run, run_main
+from tests.eval.run.conftest import assert_as_clean
 from tests.eval.run.llm_runs.conftest import Make
 from tests.eval.run.llm_runs.keeping import events
 from tests.eval.run.llm_runs.served import Bench, Model, role_of, text_of
@@ -63,8 +64,7 @@ def hand_over(bench: Bench, other: Bench) -> None:
 def check_same(other: Bench, run: Run) -> None:
     """`other` has replayed `run` and asked no server."""
     assert other.server.requests == 0
-    assert other.run.untimed == run.untimed  # errors and usage too
-    assert untimed_cells(other.run) == untimed_cells(run)
+    assert_as_clean(other.run, run)  # errors and usage too
     for name in ("errors_by_kind", "errors", "n", "judge"):
         assert other.run.summary[name] == run.summary[name]
 
