@@ -15,10 +15,10 @@ from eval.pages.report.cards import side
 from eval.pages.report.runs import load
 from memsys.core.errors import InputError
 from memsys.llm.prompt import PROMPTS
-from tests.eval.commands import Run, run_main
 from tests.eval.datasets.made_locomo_plus import sample, write
 from tests.eval.judges.test_llm_judge import CORRECT, Scripted
 from tests.eval.run.llm_runs.served import Bench, role_of, text_of
+from tests.eval.run.llm_runs.test_again import again
 from tests.memsys.llm import faults
 
 
@@ -110,11 +110,9 @@ def test_the_judge_sees_cue_remark_and_reply_and_an_estimate_counts_them(plus):
     assert not any("reader.prompt" in one for one in plus.run.manifest["warnings"])
 
     # A cue judged by from= has the verdicts of the other run.
-    parent, new = plus.run, Run(plus.folder / "new")
-    judge = (f"from={parent.folder}", "judge=llm", "judge.rubric=awareness")
-    run_main(plus.folder, plus.cache, *judge, f"hydra.run.dir={new.folder}").ok()
+    new = again(plus, "judge=llm", "judge.rubric=awareness")
     verdicts = [(one["judge"], one["scores"]["judge"]) for one in new.records]
-    assert verdicts == [(one["judge"], one["scores"]["judge"]) for one in parent.records]
+    assert verdicts == [(one["judge"], one["scores"]["judge"]) for one in plus.run.records]
     assert (None, None) not in verdicts
 
 
