@@ -22,7 +22,7 @@ from tests.memsys.build import Planned, ids, query, session
 from tests.memsys.contract import Contract
 from tests.memsys.knowledge.facts.models import fact
 from tests.memsys.knowledge.relations.models import Reply, Scripted, entity, relation
-from tests.memsys.reach import mentions
+from tests.memsys.left import mentions
 from tests.memsys.strategies import make
 
 NUMBERS = {"threshold": 0.7, "merge": 0.9, "nodes": 10, "shown": 20, "max_share": 0.5}

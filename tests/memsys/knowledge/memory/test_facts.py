@@ -17,7 +17,7 @@ from memsys.strategies.plain import VectorOnly
 from tests.memsys.build import SESSIONS, query
 from tests.memsys.build import session as talk
 from tests.memsys.knowledge.facts.models import Planned, fact, facts
-from tests.memsys.reach import mentions
+from tests.memsys.left import mentions
 from tests.memsys.strategies.make import graph_expand
 
 REPLIES = [
