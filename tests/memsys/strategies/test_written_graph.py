@@ -207,8 +207,7 @@ def test_what_cannot_be_used_is_named(parts):
 
 def test_a_forgotten_turn_links_no_memories(parts):
     store = NetworkxRelations()
-    strategy = make.graph_expand(parts(graph=written(store), llm=model()), 3, None)
-    ingested(strategy)
+    strategy = ingested(make.graph_expand(parts(graph=written(store), llm=model()), 3, None))
     strategy.retrieve(query("What shall I cook tonight?"))
     assert strategy.forget(["D1:2"]) == 2  # the memory and its relation
     strategy.events.clear()
