@@ -35,12 +35,6 @@ pytestmark = [
 ]
 
 
-def _pip(*arguments: str | Path) -> None:
-    command = [sys.executable, "-m", "pip", *arguments, "--no-deps", "--quiet"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of a copy of this project; of git's files only the package's are taken."""
@@ -54,7 +48,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             target.parent.mkdir(exist_ok=True)
             shutil.copy(source, target)
     (place / "copy" / "data" / FETCHED).write_text("[]")
-    _pip("wheel", "--no-build-isolation", "--wheel-dir", place, place / "copy")
+    command = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--quiet"]
+    command += ["--wheel-dir", str(place), str(place / "copy")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
     (found,) = place.glob("memsys-*.whl")
     return found
 

@@ -9,27 +9,20 @@ from typing import Any
 
 from eval.pages.report.runs import ReportedRun, load
 from tests.eval import factory
+from tests.eval.commands import conversation
 
 HOSTILE = "</td></details></script><script>alert(1)</script><img src=x onerror=alert(2)>"
 MARKED = "![p](http://bad.example/p.png) | `a` **b** <b>c</b>\n# d"
 CONVERSATIONS = ("ash", "beech", "cedar")
-TURNS = ("D1:1", "D1:2", "D1:3", "D2:1", "D2:2", "D2:3")
 
 
 def data_file(path: Path) -> Path:
     """Three conversations of six turns each; a turn says its id, the first of each is hostile."""
     samples = []
     for name in CONVERSATIONS:
-        dialogue: dict[str, Any] = {"speaker_a": "Ada", "speaker_b": "Bo"}
-        for number in (1, 2):
-            dialogue[f"session_{number}_date_time"] = f"1:56 pm on {number} May, 2023"
-            dialogue[f"session_{number}"] = [
-                {"dia_id": id_, "speaker": "Ada", "text": f"said {id_} {name} {HOSTILE}"}
-                for id_ in TURNS
-                if id_.startswith(f"D{number}:")
-            ]
+        said = [[f"said D{n}:{turn} {name} {HOSTILE}" for turn in (1, 2, 3)] for n in (1, 2)]
         qa = [{"question": "What?", "answer": "it", "evidence": ["D1:1"], "category": 4}]
-        samples.append({"sample_id": name, "conversation": dialogue, "qa": qa})
+        samples.append({"sample_id": name, "conversation": conversation(said, "Ada"), "qa": qa})
     path.write_text(json.dumps(samples), encoding="utf-8")
     return path
 
