@@ -11,7 +11,7 @@ from eval.regress.by_question import Scored, pair
 from eval.regress.pins import Pin
 from eval.regress.verdicts import Result, Verdict, judge, report, worst
 from eval.summary.contrast import NOT_SHOWN, Contrast
-from tests.eval.regress.made import changed, outcome, scores, without
+from tests.eval.regress.conftest import changed, outcome, scores, without
 
 PINNED = scores()
 
