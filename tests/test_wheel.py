@@ -21,17 +21,13 @@ SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "conf", "data",
 FETCHED = "answer_key_errors.json"  # a name that the user's copy of a data set has
 LEAST = (77, 0)  # of setuptools: pyproject.toml requires it
 
-
-def _setuptools() -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in version("setuptools").split(".")[:2])
-    except PackageNotFoundError:
-        return (0,)
-
-
+try:
+    _FOUND = tuple(int(part) for part in version("setuptools").split(".")[:2])
+except PackageNotFoundError:
+    _FOUND = (0,)
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(_setuptools() < LEAST, reason="pip install 'setuptools>=77'"),
+    pytest.mark.skipif(_FOUND < LEAST, reason="pip install 'setuptools>=77'"),
 ]
 
 

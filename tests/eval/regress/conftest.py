@@ -52,10 +52,6 @@ def changed(
     return own
 
 
-def without(questions: dict[str, Scored], *ids: str) -> dict[str, Scored]:
-    return {id_: one for id_, one in questions.items() if id_ not in ids}
-
-
 @pytest.fixture
 def pin(tmp_path: Path) -> Pin:
     """Expects outcome(); one question's worth may move."""
