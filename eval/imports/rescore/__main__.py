@@ -16,9 +16,9 @@ from eval.cli import parser as command_parser
 from eval.datasets.answer_key import KEYS
 from eval.datasets.reload import NAMES, config_of, load_dataset_of
 from eval.datasets.types import Dataset
+from eval.imports.rescore.account import labels_table
 from eval.imports.rescore.imports import Import, read_import, write_import
 from eval.imports.rescore.recompute import check_files, recompute
-from eval.imports.rescore.sentences import labels_table
 from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.folder import run_id
 from eval.records.manifest import load_manifest
