@@ -7,15 +7,7 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 from statistics import fmean
 
-from eval.answers.column_names import (
-    ANSWER_HINT,
-    NAMES,
-    OTHER_TEXT,
-    is_key,
-    named,
-    rank_of,
-    snake,
-)
+from eval.answers.column_names import NAMES, PATTERNS, is_key, named, rank_of, snake
 from eval.answers.sheet import MOST, Sheet
 from eval.answers.values import blank, mean_verdict, runs
 
@@ -29,21 +21,6 @@ _DEVIATIONS = 2  # beyond which verdicts are not by chance against the answers
 _PAIRS = 99  # answers of each verdict that are compared
 _PASS = 0.5
 _OWN = 0  # position of the names under which this project writes verdicts
-_NUMBER = re.compile(r"(?:[-_. ](?:run|judg[a-z]+))?[-_. ]?\d+$")
-_VERDICT = re.compile(  # a word of the name of a verdict
-    r"judge|judge?ments?|verdicts?|correct|correctness|grades?|grading|labels?|pass|passed"
-    r"|accuracy|acc|scores?|right|success|results?|autoeval|autograde"
-)
-_NO_VERDICT = re.compile(  # a word of the name of a negation or of another measure
-    r"not?|non|never|in(correct|accurate|complete|valid)\w*|wrong\w*|false|bad|mis\w+|dis\w+|un\w+"
-    r"|hallucinat\w*|reject\w*|flaw\w*|problems?|issues?|doubt\w*|correct(ion|ed)\w*|copyright\w*"
-    r"|needs?|abst\w*|adversarial\w*|evidence\w*|recall\w*|hits?|errors?|fail\w*|retr\w+|refus\w*"
-    r"|empty|valid\w*|f1\w*|bleu\w*|rouge\w*|em|exact\w*|contain\w*|substr\w*|overlap\w*"
-)
-_STATE = re.compile(  # the last word of a name that says whether something was done
-    r"judged|graded|evaluated|scored|label+ed|tested|checked|timeout|timed|cached|skipped|found"
-    r"|applied|used|changed|truncated|flagged"
-)
 
 
 def answer_columns(sheet: Sheet) -> dict[str, tuple[str, ...]]:
@@ -92,9 +69,9 @@ def _texts(sheet: Sheet) -> list[str]:
     """Return the unlisted columns that may be the answer."""
     found = [column for column in sheet.free if _may_answer(sheet, column)]
     narrower: list[Callable[[str], bool]] = [
-        lambda column: not OTHER_TEXT.search(snake(column)),
+        lambda column: not PATTERNS["other_text"].search(snake(column)),
         lambda column: sheet.closeness(column) >= _CLOSE,
-        lambda column: bool(ANSWER_HINT.search(snake(column))),
+        lambda column: bool(PATTERNS["answer_hint"].search(snake(column))),
     ]
     for fits_better in narrower:
         if len(found) > 1:
@@ -145,7 +122,7 @@ def _groups(sheet: Sheet, free: Sequence[str]) -> list[tuple[str, ...]]:
     """Return sets of columns that are runs of a judge: `judge_1`, `judge_2`, or `judges.1`."""
     by_stem: dict[str, list[str]] = {}
     for column in free:
-        for stem in {column.rpartition(".")[0], _NUMBER.sub("", column)}:
+        for stem in {column.rpartition(".")[0], PATTERNS["number"].sub("", column)}:
             if stem and stem != column and _hinted(stem):
                 by_stem.setdefault(stem, []).append(column)
     found: list[tuple[str, ...]] = []
@@ -162,11 +139,13 @@ def _words(column: str) -> list[str]:
 
 def _excluded(column: str) -> bool:
     words = _words(column)
-    return bool(_STATE.fullmatch(words[-1])) or any(map(_NO_VERDICT.fullmatch, words))
+    return bool(PATTERNS["state"].fullmatch(words[-1])) or any(
+        map(PATTERNS["no_verdict"].fullmatch, words)
+    )
 
 
 def _hinted(column: str) -> bool:
-    return any(map(_VERDICT.fullmatch, _words(column))) and not _excluded(column)
+    return any(map(PATTERNS["verdict"].fullmatch, _words(column))) and not _excluded(column)
 
 
 def _listed(sheet: Sheet, column: str) -> bool:

@@ -8,44 +8,15 @@ from collections.abc import Collection, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from eval.answers.column_names import names_unit
+from eval.answers.column_names import TABLE, names_unit
 from eval.metrics.abstention import abstains
 
 if TYPE_CHECKING:
     from eval.answers.files import AnswerRow
 
-_ERROR = re.compile(  # the beginning of what clients of models and Python write
-    r"""\W*(?:
-    (?:request|connection|read|connect|gateway|api)\s(?:timed\sout|timeout|time-out|error)\W*$
-    | error\scode:\s[0-9]{3}\b
-    | (?:http|status)\s(?:code|error)?:?\s?[45][0-9]{2}\b
-    | traceback\s\(most\srecent\b
-    | (?:rate\slimit|quota)\s(?:exceeded|reached)\b
-    | (?:service\sunavailable|internal\sserver\serror|bad\sgateway|too\smany\srequests)\W*$
-    | [a-z]\w*(?-i:Error|Exception)$
-    | \{\s*['"]error['"]\s*:
-    | \[?error\]?(?:$|:)
-    | [\w.]*(?:error|exception)\s?[:(]
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_ERROR = re.compile(rf"\W*(?:{'|'.join(TABLE['answers']['error'])})", re.IGNORECASE)
 _LONGEST = 200  # characters of an answer that are looked at
-_WRAPPED = re.compile(r"\s*(?:```|<think|\{\s*['\"]|b['\"])")  # a reply with an answer in it
-_PLACEHOLDERS = {
-    "n/a",
-    "#n/a",
-    "<empty>",
-    "[]",
-    "{}",
-    "na",
-    "nan",
-    "none",
-    "null",
-    "undefined",
-    "-",
-    "?",
-    "...",
-}
+_WRAPPED = re.compile("|".join(TABLE["answers"]["wrapped"]))
 _SHARE = 0.1  # of answers that are placeholders, from which they are asked about
 _ALIKE = 50  # rows with one answer, from which it is asked about
 _MOST_SECONDS = 60.0  # median of a question, if the name of the column states no unit
@@ -62,7 +33,9 @@ def doubtful_answers(rows: Sequence[AnswerRow]) -> str | None:
     """Return why the answers may be none, in a line with a remedy; None if they may be."""
     answers = Counter(row.answer.strip() for row in rows if row.error is None)
     total = answers.total()
-    none = {text: n for text, n in answers.items() if text.lower() in _PLACEHOLDERS}
+    none = {
+        text: n for text, n in answers.items() if text.lower() in TABLE["words"]["placeholders"]
+    }
     wrapped = {text: n for text, n in answers.items() if _WRAPPED.match(text)}
     if (held := sum(none.values())) >= _SHARE * total > 0:
         found = f"{held:,} of {total:,} answers are texts such as {next(iter(none))!r}"

@@ -10,15 +10,10 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from eval.answers.column_names import TABLE
 from memsys.core.errors import InputError
 
-_PASSED = {"correct", "true", "yes", "right", "pass", "passed"}
-_FAILED = {"wrong", "incorrect", "false", "no", "fail", "failed"}
-_NONE = {  # of a column that says whether a row failed
-    *("false", "no", "none", "null", "nan", "n/a", "na", "-", "0", "0.0", "200", "ok", "success"),
-    *("no error", "no errors", "no_error"),
-}
-_UNJUDGED = {"error", "n/a", "timeout"}  # in place of a verdict
+_WORDS = TABLE["words"]
 _MOST = 1e9  # tokens, or seconds: beyond it, sums and tables lose digits
 _WHOLE = re.compile(r"[0-9]{1,6}")
 
@@ -105,7 +100,7 @@ def verdicts(value: Any) -> tuple[bool, ...]:
 
 def unjudged(value: Any) -> bool:
     """Return whether `value` says that there is no verdict, as ERROR does."""
-    return isinstance(value, str) and value.strip().rstrip(".!").lower() in _UNJUDGED
+    return isinstance(value, str) and value.strip().rstrip(".!").lower() in _WORDS["unjudged"]
 
 
 def mean_verdict(value: Any) -> float | None:
@@ -116,9 +111,9 @@ def mean_verdict(value: Any) -> float | None:
         known = [mean for mean in means if mean is not None]
         return sum(known) / len(known) if known and len(known) == len(value) else None
     word = value.strip().rstrip(".!").lower() if isinstance(value, str) else ""
-    if word in _PASSED or value is True:
+    if word in _WORDS["passed"] or value is True:
         return 1.0
-    if word in _FAILED or value is False:
+    if word in _WORDS["failed"] or value is False:
         return 0.0
     try:
         number = float(value)
@@ -156,6 +151,6 @@ def label(value: Any, types: Collection[str]) -> str | None:
 
 def failure(value: Any) -> str | None:
     """Return the message of an error field, None if nothing failed."""
-    if blank(value) or value in ({}, [], 0) or str(value).strip().lower() in _NONE:
+    if blank(value) or value in ({}, [], 0) or str(value).strip().lower() in _WORDS["no_failure"]:
         return None
     return "no message" if value in (True, "1") or str(value).lower() == "true" else str(value)
