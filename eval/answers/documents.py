@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.datasets.files import json_value
+from eval.datasets.files import json_lines, json_value
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
 from memsys.core.files import ANSWERS, decode, read_bytes, shown, unpack
@@ -20,7 +20,6 @@ from memsys.core.json_text import parse_json
 JSON, LINES, CSV = "json", "lines", "csv"
 _DELIMITERS = ",;\t"  # spreadsheets of many countries write semicolons
 _FIELD_CHARACTERS = 1 << 27  # a context of a whole conversation is longer than csv's own limit
-_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _TABLE_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
@@ -58,13 +57,11 @@ def read_document(path: Path) -> Document:
     if not begin:
         raise InputError(f"{name}: is empty")
     if begin[0] == "{" and _is_lines(begin):
-        values = list(json_lines(text, name))
-        for place, value in values:
+        lines = list(json_lines(text, name, nan=True))
+        for where, value in lines:
             if not isinstance(value, dict):
-                raise InputError(
-                    f"{name}: {place}: must be an object {{...}} with question and answer"
-                )
-        return Document(source, LINES, values)
+                raise where.error("", "must be an object {...} with question and answer")
+        return Document(source, LINES, [(f"line {where.sample}", value) for where, value in lines])
     if begin[0] in "{[":
         return Document(source, JSON, [("", json_value(text, name, nan=True))])
     first = re.split("[\r\n]", begin, maxsplit=1)[0]
@@ -75,14 +72,6 @@ def read_document(path: Path) -> Document:
             "or CSV with a header (see docs/importing.md)"
         )
     return Document(source, CSV, list(_table(text, delimiter, name)))
-
-
-def json_lines(text: str, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield place and JSON value of each line that is not blank; InputError naming the line."""
-    for number, match in enumerate(_LINE.finditer(text), 1):  # splitlines would split inside texts
-        line = match[0].removesuffix("\n")
-        if line.strip():
-            yield f"line {number}", json_value(line, f"{name}: line {number}", nan=True)
 
 
 def first_object(text: str) -> dict[str, Any] | None:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from eval.answers.column_names import TABLE
-from eval.answers.documents import first_object, json_lines
-from eval.datasets.files import json_value, read_text
+from eval.answers.documents import first_object
+from eval.datasets.files import json_lines, json_value, read_text
 from eval.datasets.types import SourceFile
 from eval.records.trec import decode, read_run
 from memsys.core.errors import InputError
@@ -139,7 +139,8 @@ def _trec(text: str, name: str) -> list[RankingRow]:
 def _json(text: str, name: str) -> tuple[str, list[RankingRow]]:
     begin = text.strip()
     if "\n" in begin and first_object(begin) is not None:
-        return ROWS, [_row(value, place, name) for place, value in json_lines(text, name)]
+        lines = json_lines(text, name, nan=True)
+        return ROWS, [_row(value, f"line {where.sample}", name) for where, value in lines]
     value = json_value(text, name, nan=True)
     if isinstance(value, dict) and not (_present(value, "rankings") and _names_question(value)):
         return MAPPING, rows_of(value, name)
