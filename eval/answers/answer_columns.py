@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 from statistics import fmean
 
-from eval.answers.column_names import NAMES, PATTERNS, is_key, named, rank_of, snake
+from eval.answers.layout import NAMES, PATTERNS, is_key, named, rank_of, snake
 from eval.answers.sheet import MOST, Sheet
 from eval.answers.values import blank, mean_verdict, runs
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from eval.answers import values
-from eval.answers.column_names import in_milliseconds
 from eval.answers.columns import Proposal, propose
 from eval.answers.containers import Item, row_lists
-from eval.answers.layout import Layout
-from eval.answers.plausible import doubtful_times, is_error
+from eval.answers.layout import Layout, in_milliseconds
+from eval.answers.values import doubtful_times, is_error
 from eval.datasets.types import TYPES, Dataset, SourceFile
 from eval.metrics.registry import reported
 from memsys.core.errors import InputError

@@ -12,8 +12,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from eval.answers.column_names import TABLE
-from eval.answers.documents import first_object
+from eval.answers.containers import first_object
+from eval.answers.layout import TABLE
 from eval.datasets.files import json_lines, json_value, read_text
 from eval.datasets.types import SourceFile
 from eval.records.trec import decode, read_run

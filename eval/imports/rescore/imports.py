@@ -20,8 +20,8 @@ from eval.answers.files import (
 )
 from eval.answers.layout import PLUS, Layout
 from eval.answers.match import REPEATED, Matching, match
-from eval.answers.plausible import doubtful_answers
 from eval.answers.questions import UNCLEAR
+from eval.answers.values import doubtful_answers
 from eval.datasets.types import Dataset, Question
 from eval.imports.account import Account
 from eval.imports.rescore.account import account, labels_table
