@@ -98,8 +98,8 @@ def verdict_columns(sheet: Sheet) -> dict[str, tuple[str, ...]]:
     """Return the columns of `judge`, whose mean is the score, and of `judge_runs` beside it."""
     free = sheet.own
     groups = _groups(sheet, free)
-    single = [one for one in free if not any(one in group for group in groups)]
-    single = [column for column in single if _fits(sheet, column)]
+    grouped = {column for group in groups for column in group}
+    single = [one for one in free if one not in grouped and _fits(sheet, one)]
     by_name = named("judge", single)
     others = sorted((c for c in single if c not in by_name), key=lambda c: not _hinted(c))
     candidates = [*((c,) for c in by_name), *groups, *((c,) for c in others)]
@@ -138,10 +138,8 @@ def _words(column: str) -> list[str]:
 
 
 def _excluded(column: str) -> bool:
-    words = _words(column)
-    return bool(PATTERNS["state"].fullmatch(words[-1])) or any(
-        map(PATTERNS["no_verdict"].fullmatch, words)
-    )
+    *_, last = words = _words(column)
+    return any([PATTERNS["state"].fullmatch(last), *map(PATTERNS["no_verdict"].fullmatch, words)])
 
 
 def _hinted(column: str) -> bool:
@@ -169,7 +167,7 @@ def _fits(sheet: Sheet, column: str) -> bool:
         return False
     if len({str(one).lower() for one in filled}) < 2:
         return False
-    apart = _separation(*_by_verdict(sheet, [column]))
+    apart, _, _ = _separation(sheet, [column])
     return _hinted(column) if apart is None else apart >= _APART
 
 
@@ -179,12 +177,10 @@ def against(sheet: Sheet) -> str | None:
     A few verdicts may do so by chance: the standard deviation is that of the Mann-Whitney test.
     """
     columns = sheet.fields.get("judge", ())
-    passed, failed = _by_verdict(sheet, columns)
-    apart = _separation(passed, failed)
+    apart, passed, failed = _separation(sheet, columns)
     if apart is None or apart > 1 - _APART:
         return None
-    counts = len(passed) + len(failed), len(passed) * len(failed)
-    if 0.5 - apart <= _DEVIATIONS * sqrt((counts[0] + 1) / (12 * counts[1])):
+    if 0.5 - apart <= _DEVIATIONS * sqrt((passed + failed + 1) / (12 * passed * failed)):
         return None
     return (
         f"the verdicts in {', '.join(columns):.120} go against the answers: one that passes is "
@@ -192,28 +188,21 @@ def against(sheet: Sheet) -> str | None:
     )
 
 
-def _separation(passed: Sequence[float], failed: Sequence[float]) -> float | None:
-    """Return the chance that an answer that passes is closer to its gold answer than one that
-    fails; None unless both occur.
+def _separation(sheet: Sheet, columns: Sequence[str]) -> tuple[float | None, int, int]:
+    """Return the chance that an answer that passes, by the mean verdict in `columns`, is closer to
+    its gold answer than one that fails, and how many of either are compared; no chance unless both
+    occur.
     """
-    if not passed or not failed:
-        return None
-    wins = sum((one > two) + 0.5 * (one == two) for one in passed for two in failed)
-    return wins / (len(passed) * len(failed))
-
-
-def _by_verdict(sheet: Sheet, columns: Sequence[str]) -> tuple[list[float], list[float]]:
-    """Return how close some of the answers are to the gold that pass, by the mean verdict in
-    `columns`, and some that fail; none without a column of answers.
-    """
-    passed: list[float] = []
-    failed: list[float] = []
+    passed, failed = list[float](), list[float]()
     answer = sheet.first("answer")
-    if answer is None:
-        return passed, failed
-    for number, overlap in enumerate(sheet.close(answer)):
+    for number, overlap in enumerate(sheet.close(answer) if answer else ()):
         cells = (sheet.columns[column][number] for column in columns)
         means = [mean for one in cells if (mean := mean_verdict(one)) is not None]
         if means and overlap is not None:
             (passed if fmean(means) > _PASS else failed).append(overlap)
-    return passed[:_PAIRS], failed[:_PAIRS]
+    passed, failed = passed[:_PAIRS], failed[:_PAIRS]
+    counts = len(passed), len(failed)
+    if not all(counts):
+        return None, *counts
+    wins = sum((one > two) + 0.5 * (one == two) for one in passed for two in failed)
+    return wins / (counts[0] * counts[1]), *counts
