@@ -200,7 +200,9 @@ def account(source: Import) -> Account:
         "depth_given": source.given_depth is not None,
     }
     facts = counts | missing_facts(missing) | _depth(source, counts)
-    facts["empty"] = _of_questions(counts["empty"])
+    if empty := counts["empty"]:
+        first = ", ".join(empty[:SHOWN]) + ", ..." * (len(empty) > SHOWN)
+        facts["empty"] = f"{counted(len(empty), 'ranking')} ({first})"
     facts["first_unknown"] = lines(map(_unknown, counts["unknown_first"]))
     facts["first_doubled"] = lines(
         f"{one['place']}: {one['question']}" for one in counts["doubled_first"]
@@ -229,8 +231,3 @@ def _depth(source: Import, counts: Mapping[str, Any]) -> dict[str, Any]:
         return facts | {"cut_at_end": True}
     first = next(id_ for id_, one in source.cut if len(one.ranked) == depth)
     return facts | {"cut_before": True, "first_cut": first}
-
-
-def _of_questions(ids: Sequence[str]) -> str:
-    first = ", ".join(ids[:SHOWN])
-    return f"{counted(len(ids), 'ranking')} ({first}{', ...' * (len(ids) > SHOWN)})" * bool(ids)
