@@ -26,10 +26,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from eval.metrics import Computed, bag_f1, of_texts
+from eval.metrics import bag_f1, of_texts
 from eval.metrics.abstention import abstains
 from eval.metrics.normalise import normalise, terms
-from eval.metrics.registry import register
+from eval.metrics.registry import register_computed
 
 MAX_TERMS = 6  # of an alternative: a longer one is a clause, and "or" binds inside of it
 MAX_ITEM_TERMS = 3  # of an item of "red, green or blue"
@@ -120,13 +120,4 @@ def strict_f1(answer: str, gold: str) -> float:
     return 0.0 if refused else best
 
 
-register(
-    Computed(
-        name="strict_f1",
-        title="F1 strict",
-        column="f1_strict",
-        compute=of_texts(strict_f1),
-        order=40,
-        in_tables=False,
-    )
-)
+register_computed("strict_f1", of_texts(strict_f1))
