@@ -28,26 +28,7 @@ from memsys.core.program import as_started
 
 CONFIG = "config"  # of conf/
 _NAMES = ("hydra.run.dir", "hydra.sweep.subdir")  # settings that name a run's folder
-_USAGE = """memsys: benchmark the long-term memory of a conversational agent
-
-  python -m eval.run strategy=graph_expand                   on the bundled sample
-  python -m eval.run dataset=locomo strategy=graph_expand    on LoCoMo
-  python -m eval.run dataset=locomo dataset.path=my.json     on your own conversations
-  python -m eval.run -m strategy=vector_only,graph_expand    several runs and a table of them
-  python -m eval.run -m experiment=NAME                      all runs of an experiment listed below:
-                                                             docs/findings.md
-  python -m eval.run -m hydra/launcher=joblib strategy=...   several processes, or a cluster:
-                                                             docs/running.md
-  python -m eval.run ... debug=default                       try it on five questions first
-  python -m eval.run ... resume=RUN_ID                       resume a run that stopped
-  python -m eval.run --help strategy=graph_expand            the settings of an option
-  python -m eval.run --help strategy                         those of all options of a group
-  python -m eval.run --wide ...                              each table in one block
-
-All values of the configuration can be set on the command line (k=5, strategy.start=hybrid);
-`python -m eval.run --cfg job --resolve ...` prints all of them.
-
-"""
+_USAGE = Path(__file__).with_name("usage.txt")  # how the help begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +134,8 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
 def help_text() -> str:
     """Return usage, options of every group with the first line of their file, and settings."""
     name, indent = "python -m eval.run", "\n" + " " * 61
-    text = as_started(_USAGE).replace(indent, indent[: 62 + len(as_started(name)) - len(name)])
+    text = as_started(_USAGE.read_text(encoding="utf-8"))
+    text = text.replace(indent, indent[: 62 + len(as_started(name)) - len(name)])
     for group in sorted(folder for folder in CONF.iterdir() if folder.is_dir()):
         options = sorted(group.glob("*.yaml"))
         if not options:
