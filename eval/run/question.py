@@ -15,10 +15,9 @@ from eval.metrics import registry
 from eval.metrics.abstention import abstains
 from eval.readers import Answer, Reader
 from eval.records.jsonl import Row, json_line
-from eval.records.rankings import UnitRanking
+from eval.records.rankings import Selection, UnitRanking, selection_of
 from eval.records.schema import Record
 from eval.records.scoring import evidence_fields, plant_fields, question_fields, score_record
-from eval.records.selections import Selection, selection_of
 from eval.run.failures import END_THE_RUN, Failure
 from eval.run.ingest import measured, usage_entry
 from memsys.context.writers import stamp

@@ -23,6 +23,7 @@ from eval.records.jsonl import (
     json_line,
     read_lines,
 )
+from eval.records.rankings import Selection, Selections
 from eval.records.schema import (
     CONTEXT_LINE,
     MEMORY_LINE,
@@ -31,7 +32,6 @@ from eval.records.schema import (
     RankingLine,
     Record,
 )
-from eval.records.selections import Selection, Selections
 from memsys.core.files import open_entry
 from memsys.core.places import RECORDS
 from memsys.core.tokens import count_tokens

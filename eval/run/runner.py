@@ -18,9 +18,8 @@ from eval.metrics.published import stems
 from eval.metrics.tokens import word_tokens
 from eval.records.jsonl import Row
 from eval.records.prices import PaidCalls
-from eval.records.rankings import ranked_turns, ranking_line
+from eval.records.rankings import ranked_turns, ranking_line, selection_of
 from eval.records.schema import IngestLine
-from eval.records.selections import selection_of
 from eval.run.build import Built
 from eval.run.failures import FailureLog, FailurePolicy, FailureRow, RepeatedFailure
 from eval.run.ingest import ingest
