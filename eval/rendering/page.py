@@ -15,7 +15,7 @@ from itertools import groupby
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from eval.rendering.blocks import Block, Card, Chart, Table
+from eval.rendering.blocks import Block, Card, Chart, Section, Table
 from eval.rendering.palette import css
 from eval.rendering.svg import mark
 
@@ -34,7 +34,7 @@ def report_page(title: str, blocks: Sequence[Block]) -> str:
     return render("report.html.j2", title=title, policy=policy(), blocks=blocks)
 
 
-def report_markdown(title: str, blocks: Sequence[Block]) -> str:
+def report_markdown(title: str, blocks: Sequence[Block | Section]) -> str:
     """Return the report as markdown; text of data and answers is escaped."""
     return page_markdown("report.md.j2", _PACKAGE, title=title, blocks=blocks)
 

@@ -21,9 +21,8 @@ from eval.summary.retrieval import (
     FirstRanks,
     evidence_of,
     first_ranks,
-    unknown,
+    known_by_type,
 )
-from eval.summary.retrieval import by_type as means_by_type
 from eval.summary.summarise import OVERALL, groups
 from memsys.core.errors import InputError
 
@@ -54,12 +53,14 @@ class Request:
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Means of a run by question type and name of the measure, and the ranks of the first evidence
-    by unit and type, where they were asked for.
+    by unit and type, where they were asked for. `unknown`: by name why the rankings do not
+    determine a measure.
     """
 
     run: Run
     means: Mapping[str, Mapping[str, Interval]]
     first_ranks: Mapping[Unit, Mapping[str, FirstRanks]]
+    unknown: Mapping[str, str]
 
     def n(self, type_: str) -> int:
         """Return the number of questions of `type_` that were measured."""
@@ -73,16 +74,18 @@ class Measured:
 def measured(run: Run, measures: Sequence[Measure], seed: int) -> Measured:
     """Return the means of `measures`, of types that have questions with evidence.
 
-    Raises InputError where the rankings do not determine a measure, or no question has evidence.
+    Raises InputError if rankings determine one of them and no question has evidence.
     """
-    means = {type_: cells for type_, cells in means_by_type(run, measures, seed).items() if cells}
-    if not means and measures:
+    by_types, unknown = known_by_type(run, measures, seed)
+    means = {type_: cells for type_, cells in by_types.items() if cells}
+    known = [one for one in measures if str(one) not in unknown]
+    if not means and known:
         raise InputError(
             f"{run.label}: no question has evidence, so no ranking can be measured; the data set "
             "must name evidence turns or sessions"
         )
-    units = {one.unit for one in measures if one.metric.name == FIRST_RANK}
-    return Measured(run, means, {unit: first_ranks(run, unit, seed) for unit in units})
+    units = {one.unit for one in known if one.metric.name == FIRST_RANK}
+    return Measured(run, means, {unit: first_ranks(run, unit, seed) for unit in units}, unknown)
 
 
 def _named(unit: Unit, names: Iterable[str]) -> list[Measure]:
@@ -130,12 +133,6 @@ def definitions(
     return found
 
 
-def known(run: Run, measures: Sequence[Measure]) -> list[Measure]:
-    """Return those of `measures` that the rankings of `run` determine."""
-    reasons = unknown(run, measures)
-    return [measure for measure in measures if str(measure) not in reasons]
-
-
 @dataclass(frozen=True, slots=True)
 class Point:
     """Mean recall of a run on a question type, at a cutoff of `at` ranks, or `within` a budget of
@@ -155,9 +152,7 @@ def points(run: Run, unit: Unit, kind: str, seed: int) -> list[Point]:
     `kind`: see KINDS.
     """
     cuts = [*_GRID, *(f"{budget}tokens" for budget in BUDGETS)]
-    measures = known(run, _named(unit, [f"{KINDS[kind]}@{cut}" for cut in cuts]))
-    if not measures:
-        return []
+    measures = _named(unit, [f"{KINDS[kind]}@{cut}" for cut in cuts])
     by_types = groups([row for row in run.counted if evidence_of(row, unit)])
     return [
         Point(
@@ -170,6 +165,7 @@ def points(run: Run, unit: Unit, kind: str, seed: int) -> list[Point]:
         )
         for type_, cells in measured(run, measures, seed).means.items()
         for measure in measures
+        if str(measure) in cells
     ]
 
 

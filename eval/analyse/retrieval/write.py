@@ -13,7 +13,6 @@ from eval.analyse.retrieval.measured import (
     Request,
     about,
     definitions,
-    known,
     measured,
     points,
     set_measures,
@@ -24,7 +23,7 @@ from eval.metrics.retrieval.registry import UNITS, Measure, all_measures
 from eval.metrics.stats.interval import Interval
 from eval.records.comma_separated import text_of
 from eval.records.files import write_text
-from eval.rendering.blocks import Block, Section
+from eval.rendering.blocks import Section
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.page import report_markdown
 from eval.rendering.palette import GREY, Look, looks
@@ -59,9 +58,9 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
     every = [one for one in all_measures() if request.unit in {None, one.unit}]
     defined = definitions(request.unit, request.kind, request.cutoffs)
     asked = list(dict.fromkeys([*every, *defined, *request.measures]))
-    ranked = [measured(run, known(run, asked), request.seed) for run in found.ranked]
+    ranked = [measured(run, asked, request.seed) for run in found.ranked]
     of_sets = [one for unit in UNITS for one in set_measures(unit)]
-    selected = [measured(run, known(run, of_sets), request.seed) for run in found.selected]
+    selected = [measured(run, of_sets, request.seed) for run in found.selected]
     kind = request.kind or "fraction"
     curves = [
         point for run in found.ranked for point in points(run, found.unit, kind, request.seed)
@@ -84,11 +83,10 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
                 rows = side_by_side(ranked, defined, [type_])
                 sections.append(Section(title, [about(ranked, [type_]), rows]))
         labels = ", ".join(run.label for run in (*found.ranked, *found.selected))
-        blocks = [Block(f"b{i}", one.title, one.parts) for i, one in enumerate(sections)]
         pictures = [
             f"![{names[0].rpartition('.')[0].replace('_', ' ')}]({names[0]})" for names in charts
         ]
-        page = report_markdown(f"Rankings: {labels}", blocks)
+        page = report_markdown(f"Rankings: {labels}", sections)
         texts["retrieval.md"] = "\n".join([page, *pictures, ""])
         for name, text in texts.items():
             write_text(folder / name, text)
