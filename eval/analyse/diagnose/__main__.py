@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from eval.analyse.diagnose.gate import (
     ORIGINS,
+    TEXTS,
     Case,
     abstention,
     cases,
@@ -121,9 +122,7 @@ def expansion(run: Run, pairs: Sequence[Pair] | None) -> Section:
     parts: list[str | Table] = [
         "Questions of types 1-4 with evidence; shares of their evidence turns.",
         where_found(records, run.seed),
-        "Memories reached in the graph (some were also found directly), memories added to the "
-        "context by the graph alone, and the share of memories in the context that contain an "
-        "evidence turn (n memories).",
+        TEXTS["expansion"]["reached"],
         memories(records, run.seed),
     ]
     both = [pair for pair in pairs or () if pair[0]["evidence"]]
@@ -133,12 +132,9 @@ def expansion(run: Run, pairs: Sequence[Pair] | None) -> Section:
         parts.append("No question of types 1-4 with evidence was answered by both runs.")
     else:
         parts += [
-            "Displaced: memories in the context of the run without expansion that are not in this "
-            "one, and the share of them that contain an evidence turn. Gained and lost: evidence "
-            "turns in the context of this run only, and of the other only.",
+            TEXTS["expansion"]["displaced"],
             displaced(both, run.seed),
-            "Evidence recall minus that of the run without expansion, paired by question, p "
-            "adjusted by Holm's method:",
+            TEXTS["expansion"]["differences"],
             _differences(both, run.seed),
         ]
     return Section(_TITLE, parts)
@@ -190,10 +186,10 @@ def displaced(pairs: Sequence[Pair], seed: int) -> Table:
 
 def _differences(pairs: Sequence[Pair], seed: int) -> Table:
     groups = list(by_type(pairs, itemgetter(0)))
-    differences = []
-    for _, chosen in groups:
-        values = [recall(mine) - recall(other) for mine, other in chosen]
-        differences.append(Sample.of([mine for mine, _ in chosen], values, seed))
+    differences = [
+        Sample.of([mine for mine, _ in chosen], [recall(a) - recall(b) for a, b in chosen], seed)
+        for _, chosen in groups
+    ]
     rows = [
         [type_name(name), str(len(chosen)), *difference_cells(one)]
         for (name, chosen), one in zip(groups, paired_contrasts(differences), strict=True)
@@ -202,8 +198,7 @@ def _differences(pairs: Sequence[Pair], seed: int) -> Table:
 
 
 def _count(records: Sequence[Record], counts: Sequence[int], seed: int) -> str:
-    found = Sample.of(records, counts, seed).mean(0.0)
-    return interval(found, 2)
+    return interval(Sample.of(records, counts, seed).mean(0.0), 2)
 
 
 def _evidence_share(records: Sequence[Record], chosen: Sequence[set[str]], seed: int) -> str:
