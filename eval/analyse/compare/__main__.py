@@ -46,10 +46,6 @@ _TEXTS = load_table(Path(__file__).with_name("texts.yaml"), UNANSWERED=" and ".j
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    return code_of(lambda: _compare(_parser().parse_args(arguments)))
-
-
-def _parser() -> argparse.ArgumentParser:
     command = parser("compare", _TEXTS["help"], epilog=_TEXTS["example"])
     add_runs(command, compared=True)
     add = command.add_argument
@@ -62,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", type=Path, metavar="FOLDER", help=files)
     add("--force", action="store_true", help="compare runs despite objections, which are printed")
     add_wide(command)
-    return command
+    return code_of(lambda: _compare(command.parse_args(arguments)))
 
 
 def _compare(options: argparse.Namespace) -> None:

@@ -35,7 +35,21 @@ from memsys.core.errors import InputError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    return code_of(lambda: _diagnose(_parser().parse_args(arguments)))
+    command = parser(
+        "diagnose",
+        "Analyse the errors of a run: points lost in retrieval and in reading, the effect of graph "
+        "expansion, the decisions of the gate, and refusals. docs/analysis.md explains the tables.",
+    )
+    add_run(command)
+    add = command.add_argument
+    add("--direct", metavar="RUN", help="the same run without expansion")
+    add("--expanded", metavar="RUN", help="the same run with its gate always open")
+    scores = "f1_mem0, bleu1 or another score of the records (default: the run's own F1)"
+    add("--score", metavar="NAME", help=scores)
+    least = "least score of a correct answer where no judge gave a verdict (default: 0.5)"
+    add("--correct", type=float, default=0.5, metavar="SCORE", help=least)
+    add_wide(command)
+    return code_of(lambda: _diagnose(command.parse_args(arguments)))
 
 
 def report(run: Run, direct: Run | None, expanded: Run | None, marking: Marking) -> list[Section]:
@@ -57,24 +71,6 @@ def report(run: Run, direct: Run | None, expanded: Run | None, marking: Marking)
         gate(run, gated),
         abstention(run),
     ]
-
-
-def _parser() -> argparse.ArgumentParser:
-    command = parser(
-        "diagnose",
-        "Analyse the errors of a run: points lost in retrieval and in reading, the effect of graph "
-        "expansion, the decisions of the gate, and refusals. docs/analysis.md explains the tables.",
-    )
-    add_run(command)
-    add = command.add_argument
-    add("--direct", metavar="RUN", help="the same run without expansion")
-    add("--expanded", metavar="RUN", help="the same run with its gate always open")
-    scores = "f1_mem0, bleu1 or another score of the records (default: the run's own F1)"
-    add("--score", metavar="NAME", help=scores)
-    least = "least score of a correct answer where no judge gave a verdict (default: 0.5)"
-    add("--correct", type=float, default=0.5, metavar="SCORE", help=least)
-    add_wide(command)
-    return command
 
 
 def _diagnose(options: argparse.Namespace) -> None:

@@ -27,40 +27,31 @@ from eval.summary.closing import ENDINGS, check_empty, system_name
 from memsys.core.errors import InputError
 from memsys.core.files import is_there
 from memsys.core.places import RUNS, find_run
+from memsys.core.yaml_text import load_table
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    return code_of(lambda: _retrieval(_parser().parse_args(arguments)))
-
-
-def _parser() -> argparse.ArgumentParser:
-    command = parser(
-        "retrieval",
-        "Measure the rankings of runs against the evidence of their questions, by question type "
-        "and with intervals; further runs are compared with the first. A FILE is a ranking that "
-        "another system made: it is scored and becomes a run folder. docs/retrieval.md explains "
-        "the measures.",
-    )
+    texts = load_table(Path(__file__).with_name("texts.yaml"))
+    command = parser("retrieval", texts["help"])
     add = command.add_argument
-    runs = "run folder, id under results/runs or a part of it, or last; or a FILE of rankings"
-    add("runs", nargs="+", type=Path, metavar="RUN", help=runs)
-    units = "what is ranked (default: turn, or session if a run ranked sessions; with --all: both)"
-    add("--unit", choices=UNITS, help=units)
-    kinds = "recall: the fraction of the evidence, any of it, or all of it (default: all three)"
-    add("--kind", choices=KINDS, help=kinds)
-    cutoffs = "cutoffs, as 5,10,20 (default: 10; with --all: 5,10)"
-    add("--at", type=_cutoffs, metavar="N[,N...]", help=cutoffs)
-    add("--type", metavar="TYPE", help="this question type only, as multi_hop")
-    measure = "measure such as recall@5, session_ndcg@10 or recall@512tokens; repeatable"
-    add("--measure", action="append", default=[], metavar="NAME", help=measure)
-    add("--all", action="store_true", help="every definition, side by side")
-    add("--seed", type=int, default=0, help="seed of the resampling (default: 0)")
-    files = "also write there retrieval.md, retrieval.csv with every measure, and the curves"
-    add("--out", type=Path, metavar="FOLDER", help=files)
+    add("runs", nargs="+", type=Path, metavar="RUN", help=texts["runs"])
+    add("--unit", choices=UNITS, help=texts["unit"])
+    add("--kind", choices=KINDS, help=texts["kind"])
+    add("--at", type=_cutoffs, metavar="N[,N...]", help=texts["at"])
+    add("--type", metavar="TYPE", help=texts["type"])
+    add("--measure", action="append", default=[], metavar="NAME", help=texts["measure"])
+    add("--all", action="store_true", help=texts["all"])
+    add("--seed", type=int, default=0, help=texts["seed"])
+    add("--out", type=Path, metavar="FOLDER", help=texts["out"])
     add_wide(command)
-    add_options(command)
-    return command
+    add = command.add_argument_group("of a FILE").add_argument
+    add("--dataset", metavar=NAMES, help=texts["dataset"])
+    add("--name", help=texts["name"])
+    add("--depth", type=int, metavar="N", help=texts["depth"])
+    add("--partial", action="store_true", default=None, help=texts["partial"])
+    add("--run-folder", type=Path, metavar="FOLDER", help=texts["run_folder"])
+    return code_of(lambda: _retrieval(command.parse_args(arguments)))
 
 
 def _cutoffs(text: str) -> tuple[int, ...]:
@@ -91,20 +82,6 @@ def _retrieval(options: argparse.Namespace) -> None:
 
 _DATASET = "locomo"
 _OPTIONS = ("dataset", "name", "depth", "run_folder", "partial")
-
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of a FILE to `command`."""
-    add = command.add_argument_group("of a FILE").add_argument
-    questions = f"the questions whose rankings it contains (default: {_DATASET})"
-    add("--dataset", metavar=NAMES, help=questions)
-    add("--name", help="system that ranked (default: the file's name); one FILE only")
-    depth = "rankings were cut at N ids, so that shorter ones are complete (default: unknown)"
-    add("--depth", type=int, metavar="N", help=depth)
-    partly = "score a FILE of which most rankings are of no question"
-    add("--partial", action="store_true", default=None, help=partly)
-    folder = "run folder (default: results/runs/<time>_<name>); one FILE only"
-    add("--run-folder", type=Path, metavar="FOLDER", help=folder)
 
 
 def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:

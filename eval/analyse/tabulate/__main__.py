@@ -29,10 +29,6 @@ TABLES = Path("results/tables")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write and print the tables; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    return code_of(lambda: _tabulate(_parser().parse_args(arguments)))
-
-
-def _parser() -> argparse.ArgumentParser:
     command = parser(
         "tabulate",
         "Tabulate the runs of `python -m eval.run -m experiment=NAME`: differences to the first "
@@ -45,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--runs", type=Path, default=RUNS, help=f"folder of runs ({RUNS})")
     add("--picture", action="store_true", help="draw the scores over a swept number: PNG and SVG")
     add("--out", type=Path, default=TABLES, help=f"folder of tables ({TABLES})")
-    return command
+    return code_of(lambda: _tabulate(command.parse_args(arguments)))
 
 
 def _tabulate(options: argparse.Namespace) -> None:
