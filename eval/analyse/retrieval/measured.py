@@ -21,8 +21,8 @@ from eval.summary.retrieval import (
     FirstRanks,
     evidence_of,
     first_ranks,
-    known_by_type,
 )
+from eval.summary.retrieval import by_type as means_by_type
 from eval.summary.summarise import OVERALL, groups
 from memsys.core.errors import InputError
 
@@ -76,7 +76,7 @@ def measured(run: Run, measures: Sequence[Measure], seed: int) -> Measured:
 
     Raises InputError if rankings determine one of them and no question has evidence.
     """
-    by_types, unknown = known_by_type(run, measures, seed)
+    by_types, unknown = means_by_type(run, measures, seed)
     means = {type_: cells for type_, cells in by_types.items() if cells}
     known = [one for one in measures if str(one) not in unknown]
     if not means and known:

@@ -156,7 +156,8 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
     problems: dict[str, str] = {}  # why the measures of rankings are unknown
     for strategy, run in ordered.items():
         try:
-            reasons = {} if is_selected(run) else unknown(run, [parse(RECALL), parse(NDCG)])
+            measures = [_ALL] if is_selected(run) else [parse(RECALL), parse(NDCG)]
+            reasons = unknown(run, measures)
         except InputError as error:
             reasons = {"": str(error)}
         if reasons:
@@ -174,7 +175,7 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
     for strategy, run in ordered.items():
         base = next(iter(ordered.values()))
         if strategy in known.keys() - ranked and (
-            recall := by_type(run, [_ALL], run.seed).get(OVERALL, {}).get(str(_ALL))
+            recall := by_type(run, [_ALL], run.seed)[0].get(OVERALL, {}).get(str(_ALL))
         ):
             cells[RECALL][strategy] = interval(recall) + _SELECTED
             lines.append(_line(str(_ALL), run, base, recall))
