@@ -5,7 +5,7 @@ to the first run, as memsys compare prints those of answers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import cast
 
@@ -24,6 +24,7 @@ from eval.analyse.retrieval.measured import (
     set_measures,
     side_by_side,
 )
+from eval.imports.rankings.import_run import UnwrittenRun
 from eval.metrics.retrieval.registry import UNITS, Measure, Unit
 from eval.records.answer_key_views import ORIGINAL, evidence_name
 from eval.records.run import Run
@@ -236,8 +237,8 @@ def _both_keys(
                 id_: {**row, "evidence": row.get("evidence_original", row["evidence"])}
                 for id_, row in run.records.items()
             }
-            other = replace(run, records=cast(Mapping[str, Record], records))
-            other.__dict__["rankings"] = run.rankings  # as the cached property stores them
+            of_original = cast(Mapping[str, Record], records)
+            other = UnwrittenRun(run.label, run.folder, run.manifest, of_original, run.rankings)
             keys = [measured(one, measures, seed) for one in (other, run)]
             found.append((run, keys))
     if not found:
