@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import shutil
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -15,13 +16,7 @@ from typing import Any
 from eval.answers.containers import first_object
 from eval.datasets.files import check_there, json_value
 from memsys.core.errors import InputError
-from memsys.core.files import (
-    ANSWERS,
-    check_regular,
-    read_bytes,
-    shown,
-    unpack,
-)
+from memsys.core.files import ANSWERS, check_regular, read_bytes, shown, unpack
 from memsys.core.json_text import parse_json
 
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
@@ -50,13 +45,7 @@ def files_at(path: Path) -> Iterator[list[tuple[str, Path]]]:
     with TemporaryDirectory(prefix="transcripts-") as folder:
         try:
             yield _unpacked(path, Path(folder))
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            NotImplementedError,
-            RuntimeError,
-            EOFError,
-        ) as error:
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError) as error:
             raise InputError(f"{shown(path)}: damaged or encrypted archive ({error})") from error
 
 
@@ -92,8 +81,7 @@ def _unpacked(path: Path, folder: Path) -> list[tuple[str, Path]]:
                 raise InputError(f"{shown(path.name)}: {problem}; at most {ANSWERS:,} are read")
             target = folder / f"{number}{Path(name).suffix}"
             with archive.open(member) as packed, target.open("wb") as plain:
-                while chunk := packed.read(1 << 20):
-                    plain.write(chunk)
+                shutil.copyfileobj(packed, plain)
             found.append((shown(name), target))
     return found
 

@@ -16,13 +16,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from eval.cli import add_run, check_out, code_of, parser
 from eval.datasets.files import load_sources
-from eval.exchange.export.collection import (
-    BEIR_TEXTS,
-    TREC_TEXTS,
-    UnitName,
-    write_beir,
-    write_trec,
-)
+from eval.exchange.export.collection import BEIR_TEXTS, TREC_TEXTS, UnitName, write_beir, write_trec
 from eval.records.comma_separated import write_rows
 from eval.records.files import writing
 from eval.records.rankings import SESSION, load_memories
@@ -68,7 +62,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _export(options: argparse.Namespace) -> None:
-    _check(options)
+    if options.depth is not None:
+        check_whole("--depth", options.depth)
+    unused = {"depth": options.to != "trec", "unit": options.to in _OF_RECORDS}
+    for name, is_unused in unused.items():
+        if is_unused and getattr(options, name) is not None:
+            raise InputError(f"--{name} does not apply to --to {options.to}")
     run = load_run(options.run, answered=False)
     out = options.out or run.folder / options.to
     with _placing(out, _OPTIONAL.get(options.to, ()), force=options.force) as folder:
@@ -93,19 +92,18 @@ def _write(options: argparse.Namespace, run: Run, folder: Path) -> list[str]:
 
 def _licence(run: Run, files: str) -> str:
     name, data = run.manifest["dataset"], {file["sha256"] for file in run.manifest["data"]}
-    sources = load_sources()
     known = {
         key: one.licence
-        for key, one in sources.items()
+        for key, one in load_sources().items()
         if key == name or any(file.sha256 in data for file in one.files())
     }
     if len(known) > 1:
-        licence = "; ".join(f"{key}: {terms}" for key, terms in known.items())
-        return f"{files}: with texts of several data sets, which remain under their licences " + (
-            f"({licence})"
-        )
-    licence = "".join(f" ({terms})" for terms in known.values())
-    return f"{files}: with texts of the data set {name}, which remain under its licence{licence}"
+        terms = "; ".join(f"{key}: {licence}" for key, licence in known.items())
+        data_sets, own = "several data sets", f"their licences ({terms})"
+    else:
+        licence = "".join(f" ({terms})" for terms in known.values())
+        data_sets, own = f"the data set {name}", f"its licence{licence}"
+    return f"{files}: with texts of {data_sets}, which remain under {own}"
 
 
 @contextmanager
@@ -145,15 +143,6 @@ def _move(made: Path, out: Path, optional: Sequence[str], *, force: bool) -> Non
             (out / name).parent.mkdir(parents=True, exist_ok=True)
         for name in names:
             (made / name).replace(out / name)
-
-
-def _check(options: argparse.Namespace) -> None:
-    if options.depth is not None:
-        check_whole("--depth", options.depth)
-    unused = {"depth": options.to != "trec", "unit": options.to in _OF_RECORDS}
-    for name, is_unused in unused.items():
-        if is_unused and getattr(options, name) is not None:
-            raise InputError(f"--{name} does not apply to --to {options.to}")
 
 
 Columns = dict[str, tuple[str, list[Any]]]  # pyarrow's name of the type, and values, by name

@@ -52,8 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _merge(options: argparse.Namespace) -> None:
     """Read and check all parts, then write the merged run."""
-    parts = sorted(map(find_run, options.runs), key=_lacks_fallback)  # one with all settings first
-    manifests = [load_manifest(part) for part in parts]
+    found = [(part, load_manifest(part)) for part in map(find_run, options.runs)]
+    # One with all settings goes first.
+    found.sort(key=lambda one: "fallback" not in one[1]["config"].get("embedder", {}))
+    parts, manifests = zip(*found, strict=True)
     for part, manifest in zip(parts, manifests, strict=True):
         _check(part, manifest, parts[0], manifests[0])
     records = _records(parts)
@@ -132,10 +134,6 @@ def _configuration(manifest: Manifest, other: Manifest) -> dict[str, Any]:
     data = {**config["dataset"], "conversations": None}
     shared = {f"manifest.{name}": manifest.get(name) for name in _ALIKE}
     return {**shared, **config, "embedder": embedder, "dataset": data}
-
-
-def _lacks_fallback(part: Path) -> bool:
-    return "fallback" not in load_manifest(part)["config"].get("embedder", {})
 
 
 def _records(parts: Sequence[Path]) -> dict[str, Record]:

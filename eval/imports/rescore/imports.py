@@ -11,13 +11,7 @@ from typing import Any, cast
 
 from tqdm import tqdm
 
-from eval.answers.files import (
-    AS_REPORTED,
-    AnswerFile,
-    AnswerRow,
-    UnclearColumnsError,
-    read_answers,
-)
+from eval.answers.files import AS_REPORTED, AnswerFile, AnswerRow, UnclearColumnsError, read_answers
 from eval.answers.layout import PLUS, Layout
 from eval.answers.match import REPEATED, Matching, match
 from eval.answers.questions import UNCLEAR
