@@ -26,14 +26,12 @@ TABLE = load_table(_FOLDER / "patterns.yaml")
 PATTERNS = {name: re.compile("|".join(one)) for name, one in TABLE["names"].items()}
 
 
-def _load() -> dict[str, list[re.Pattern[str]]]:
-    names: dict[str, list[str]] = load_table(_FOLDER / "columns.yaml")
-    for metric, column in reported().items():
-        names[metric] = [re.escape(column), *names.get(metric, [])]
-    return {field: [re.compile(one) for one in patterns] for field, patterns in names.items()}
-
-
-NAMES: Mapping[str, Sequence[re.Pattern[str]]] = _load()
+NAMES: dict[str, list[re.Pattern[str]]] = {
+    field: [re.compile(one) for one in patterns]
+    for field, patterns in load_table(_FOLDER / "columns.yaml").items()
+}
+for _metric, _column in reported().items():
+    NAMES[_metric] = [re.compile(re.escape(_column)), *NAMES.get(_metric, [])]
 
 
 def snake(column: str) -> str:

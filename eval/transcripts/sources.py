@@ -56,7 +56,13 @@ def json_values(path: Path, name: str) -> Iterator[tuple[str, Any]]:
     Raises InputError naming line and column if the file is not JSON in UTF-8; HalfWrittenError,
     after the values of all other lines, if the last line is not whole.
     """
-    text = _text(unpack(read_bytes(path, ANSWERS), path, ANSWERS), name)
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    try:
+        text = decoder.decode(unpack(read_bytes(path, ANSWERS), path, ANSWERS))
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: not UTF-8; save it as UTF-8") from None
+    if decoder.getstate()[0]:  # half a character at the end, which a program is writing
+        text += "\ufffd"
     begin = text.lstrip()
     if begin.startswith("{") and first_object(begin) is not None:
         yield from _lines(text, name)
@@ -84,16 +90,6 @@ def _unpacked(path: Path, folder: Path) -> list[tuple[str, Path]]:
                 shutil.copyfileobj(packed, plain)
             found.append((shown(name), target))
     return found
-
-
-def _text(data: bytes, name: str) -> str:
-    """Return `data` as text; half a character at the end, which a program is writing, as one."""
-    decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    try:
-        text = decoder.decode(data)
-    except UnicodeDecodeError:
-        raise InputError(f"{name}: not UTF-8; save it as UTF-8") from None
-    return text + "\ufffd" if decoder.getstate()[0] else text
 
 
 def _lines(text: str, name: str) -> Iterator[tuple[str, Any]]:

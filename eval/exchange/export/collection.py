@@ -10,7 +10,7 @@ conversation alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -144,25 +144,22 @@ def write_trec(run: Run, unit: UnitName, depth: int | None, folder: Path) -> lis
         for id_, (ranked, known) in rankings.items()
     )
     _write_lines(folder / "run.trec", chain.from_iterable(lines))
-    _write_qrels(folder, [(one, collection.relevant(one)) for one in run.counted])
-    topics = (f"{id_}\t{text}\n" for id_, text in collection.topics())
-    _write_lines(folder / "topics.tsv", topics)
-    documents = collection.documents.values()
-    rows = ({"id": one.id, "text": one.text, **one.fields()} for one in documents)
-    write_lines(folder / "corpus.jsonl", rows)
-    return list(_notes(run, unit, depth, rankings))
-
-
-def _write_qrels(folder: Path, judged: Sequence[tuple[Record, list[str]]]) -> None:
-    found: dict[str, list[str]] = {"qrels.trec": []}
-    for record, documents in judged:
+    qrels: dict[str, list[str]] = {"qrels.trec": []}
+    for record in run.counted:
         names = ["qrels.trec", f"qrels/{quote(record['type'], safe='')}.trec"]
         names += [f"qrels/{OVERALL}.trec"] * (record["category"] != ADVERSARIAL)
+        documents = collection.relevant(record)
         for name in names if documents else []:
-            found.setdefault(name, []).extend(qrels_lines(encode(record["id"]), documents))
+            qrels.setdefault(name, []).extend(qrels_lines(encode(record["id"]), documents))
     (folder / "qrels").mkdir()
-    for name, lines in found.items():
-        _write_lines(folder / name, lines)
+    for name, judged in qrels.items():
+        _write_lines(folder / name, judged)
+    topics = (f"{id_}\t{text}\n" for id_, text in collection.topics())
+    _write_lines(folder / "topics.tsv", topics)
+    whole = collection.documents.values()
+    rows = ({"id": one.id, "text": one.text, **one.fields()} for one in whole)
+    write_lines(folder / "corpus.jsonl", rows)
+    return list(_notes(run, unit, depth, rankings))
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:

@@ -58,7 +58,13 @@ def _merge(options: argparse.Namespace) -> None:
     parts, manifests = zip(*found, strict=True)
     for part, manifest in zip(parts, manifests, strict=True):
         _check(part, manifest, parts[0], manifests[0])
-    records = _records(parts)
+    records: dict[str, Record] = {}
+    where: dict[str, Path] = {}
+    for part in parts:
+        for id_, record in load_run(part, answered=False).records.items():
+            if id_ in records:
+                raise InputError(f"{part}: {id_} is in {where[id_]} too; merge parts that differ")
+            records[id_], where[id_] = record, part
     whole = _dataset(manifests[0], None)
     asked = {question.conversation: 0 for question in whole.questions}
     present = {record["id"].partition("/")[0] for record in records.values()}
@@ -134,17 +140,6 @@ def _configuration(manifest: Manifest, other: Manifest) -> dict[str, Any]:
     data = {**config["dataset"], "conversations": None}
     shared = {f"manifest.{name}": manifest.get(name) for name in _ALIKE}
     return {**shared, **config, "embedder": embedder, "dataset": data}
-
-
-def _records(parts: Sequence[Path]) -> dict[str, Record]:
-    records: dict[str, Record] = {}
-    where: dict[str, Path] = {}
-    for part in parts:
-        for id_, record in load_run(part, answered=False).records.items():
-            if id_ in records:
-                raise InputError(f"{part}: {id_} is in {where[id_]} too; merge parts that differ")
-            records[id_], where[id_] = record, part
-    return records
 
 
 def _dataset(manifest: Manifest, conversations: list[str] | None) -> Dataset:
