@@ -46,14 +46,10 @@ def is_key(column: str) -> bool:
     return column.startswith(KEY)
 
 
-def in_milliseconds(column: str) -> bool:
-    """Return whether the name of a column of times says that they are milliseconds."""
-    return PATTERNS["milliseconds"].search(snake(column)) is not None
-
-
-def names_unit(column: str) -> bool:
-    """Return whether the name of a column of times states their unit."""
-    return in_milliseconds(column) or PATTERNS["seconds"].search(snake(column)) is not None
+def unit_of(column: str) -> str | None:
+    """Return the unit that the name of a column of times states, "milliseconds" or "seconds"."""
+    units = ("milliseconds", "seconds")
+    return next((unit for unit in units if PATTERNS[unit].search(snake(column))), None)
 
 
 def named(field: str, columns: Iterable[str]) -> list[str]:

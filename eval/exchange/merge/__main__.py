@@ -106,28 +106,20 @@ def _check(part: Path, manifest: Manifest, first: Path, other: Manifest) -> None
     """Raise InputError unless a part is complete and has the configuration of the first one."""
     ours, theirs = _configuration(manifest, other), _configuration(other, manifest)
     names = sorted(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
-    for wrong, why in (
-        (
-            manifest["status"] != "complete",
-            f"its status is {manifest['status']}; finish it by resume={manifest['run_id']}",
-        ),
-        (
-            manifest["config"].get("questions"),
-            "was run with questions=, so it is no part of a whole; run it again",
-        ),
-        (
-            manifest["config"]["dataset"].get("pooled"),
-            "its store is pooled, and other conversations would have been searched as well; run "
-            "them all at once",
-        ),
-        (
-            names,
-            f"the configuration differs from that of {first} in {', '.join(names)}; only "
-            "dataset.conversations may",
-        ),
-    ):
-        if wrong:
-            raise InputError(f"{part}: {why}")
+    status, config = manifest["status"], manifest["config"]
+    if status != "complete":
+        fault = f"its status is {status}; finish it by resume={manifest['run_id']}"
+    elif config.get("questions"):
+        fault = "was run with questions=, so it is no part of a whole; run it again"
+    elif config["dataset"].get("pooled"):
+        others = "other conversations would have been searched as well"
+        fault = f"its store is pooled, and {others}; run them all at once"
+    elif names:
+        differing = f"the configuration differs from that of {first} in {', '.join(names)}"
+        fault = f"{differing}; only dataset.conversations may"
+    else:
+        return
+    raise InputError(f"{part}: {fault}")
 
 
 def _configuration(manifest: Manifest, other: Manifest) -> dict[str, Any]:

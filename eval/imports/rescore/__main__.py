@@ -172,7 +172,7 @@ def _read(
         print(_columns_table(error.proposal) + "\n", flush=True)
         raise
     file = source.file
-    place = f" at {file.format}" if file.format else ""
+    place = f" at {file.proposal.rows.path}" if file.proposal.rows.path else ""
     print(f"{path}: {len(file.rows):,} rows{place}\n{_columns_table(file.proposal)}\n")
     return source
 

@@ -131,8 +131,8 @@ def _manifest(source: Import, options: Options, matched: Account) -> Manifest:
     file = source.file
     imported: dict[str, Any] = {
         "file": asdict(file.source),
-        "rows": file.format,
-        "columns": {name: PLUS.join(columns) for name, columns in file.columns.items()},
+        "rows": file.proposal.rows.path,
+        "columns": {name: PLUS.join(columns) for name, columns in file.proposal.columns.items()},
     }
     if len(file.sources) > 1:
         imported["files"] = [asdict(one) for one in file.sources]
