@@ -18,11 +18,10 @@ from eval.records.environment import git_state, now
 from eval.records.folder import locked
 from eval.records.jsonl import write_json, write_lines
 from eval.records.manifest import digest
-from eval.records.rankings import UnitRanking
+from eval.records.rankings import Selections, UnitRanking
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record, Summary
 from eval.records.scoring import evidence_fields, question_fields, score_record
-from eval.records.selections import Selections
 from eval.rendering.tables import report_md
 from eval.summary.closing import IMPORTED, write_summary
 from memsys.core.errors import InputError
