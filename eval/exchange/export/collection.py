@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 from eval.datasets.pooled import POOLED
@@ -38,22 +37,15 @@ BEIR_TEXTS = "corpus.jsonl and queries.jsonl"
 _NO_FIELD = re.compile(r"^\s+|\s+$|[\x00-\x1f\x7f-\x9f\ufeff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A turn, a whole session, or a document of a retrieval benchmark, which has no session, time
-    and speakers. `session`: the document id of its session. `speakers`: each once.
+    and speakers. `fields`: the document id of its session, its time, and its speakers, each once,
+    as far as they are known.
     """
 
     id: str
     text: str
-    session: str | None
-    time: str | None
-    speakers: tuple[str, ...]
-
-    def fields(self) -> dict[str, str]:
-        """Return session, time and speaker as far as they are known."""
-        known = {"session": self.session, "time": self.time, "speaker": ", ".join(self.speakers)}
-        return {name: value for name, value in known.items() if value}
+    fields: Mapping[str, str]
 
 
 class Collection:
@@ -117,13 +109,14 @@ class Collection:
 
     def _document(self, store: str, session: Session, turns: tuple[Turn, ...]) -> Document:
         id_ = session_of(turns[0].id)
-        return Document(
-            self.id_of(store, id_ if self._unit == SESSION else turns[0].id),
-            "\n".join(map(line, turns)),
-            None if self._benchmark else self.id_of(store, id_),
-            None if session.time == UNDATED else session.time.isoformat(),
-            tuple(dict.fromkeys(turn.speaker for turn in turns)),
-        )
+        known = {
+            "session": "" if self._benchmark else self.id_of(store, id_),
+            "time": "" if session.time == UNDATED else session.time.isoformat(),
+            "speaker": ", ".join(dict.fromkeys(turn.speaker for turn in turns)),
+        }
+        own = self.id_of(store, id_ if self._unit == SESSION else turns[0].id)
+        fields = {name: value for name, value in known.items() if value}
+        return Document(own, "\n".join(map(line, turns)), fields)
 
 
 def write_trec(run: Run, unit: UnitName, depth: int | None, folder: Path) -> list[str]:
@@ -157,7 +150,7 @@ def write_trec(run: Run, unit: UnitName, depth: int | None, folder: Path) -> lis
     topics = (f"{id_}\t{text}\n" for id_, text in collection.topics())
     _write_lines(folder / "topics.tsv", topics)
     whole = collection.documents.values()
-    rows = ({"id": one.id, "text": one.text, **one.fields()} for one in whole)
+    rows = ({"id": one.id, "text": one.text, **one.fields} for one in whole)
     write_lines(folder / "corpus.jsonl", rows)
     return list(_notes(run, unit, depth, rankings))
 
@@ -251,7 +244,7 @@ def write_beir(run: Run, unit: UnitName, folder: Path) -> list[str]:
     collection = Collection(run, unit, as_field)
     records = run.records.values()
     corpus = (
-        {"_id": one.id, "title": "", "text": one.text, "metadata": one.fields()}
+        {"_id": one.id, "title": "", "text": one.text, "metadata": one.fields}
         for one in collection.documents.values()
     )
     write_lines(folder / "corpus.jsonl", corpus)
