@@ -30,10 +30,10 @@ from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 from memsys.core.turns import are_documents, line
 from memsys.core.types import UNDATED, Session, Turn
+from memsys.core.yaml_text import load_table
 
 UnitName = Literal["turn", "session"]
-TREC_TEXTS = "corpus.jsonl and topics.tsv"
-BEIR_TEXTS = "corpus.jsonl and queries.jsonl"
+TEXTS = load_table(Path(__file__).with_name("texts.yaml"))
 _NO_FIELD = re.compile(r"^\s+|\s+$|[\x00-\x1f\x7f-\x9f\ufeff]")
 
 
@@ -62,14 +62,15 @@ class Collection:
         try:
             conversations = load_original(run.manifest).conversations
         except InputError as error:
-            raise InputError(f"{run.label}: the texts cannot be exported: {error}") from error
+            text = TEXTS["no_texts"].format(run=run.label, error=error)
+            raise InputError(text) from error
         self._unit, self._code = unit, code
         self._records = run.records
         self._benchmark = all(are_documents(one.sessions) for one in conversations)
         pooled = any(one.id == POOLED for one in conversations)
         self._pooled = pooled and not self._benchmark
         if self._benchmark and unit == SESSION:
-            raise InputError(f"{run.label}: its documents belong to no sessions; use --unit turn")
+            raise InputError(TEXTS["no_sessions"].format(run=run.label))
         asked = {self._store_of(record) for record in run.records.values()}
         pools: dict[str, list[str]] = {}
         self.documents: dict[str, Document] = {}
@@ -78,10 +79,7 @@ class Collection:
                 for turns in [session.turns] if unit == SESSION else [(t,) for t in session.turns]:
                     document = self._document(one.id, session, turns)
                     if self.documents.setdefault(document.id, document) != document:
-                        raise InputError(
-                            f"{run.label}: two documents have the id {document.id}; run and "
-                            "export each corpus alone"
-                        )
+                        raise InputError(TEXTS["same_id"].format(run=run.label, id=document.id))
                     pools.setdefault(session.owner or one.id, []).append(document.id)
         settings = run.manifest["config"].get("dataset")
         filtered = isinstance(settings, Mapping) and bool(settings.get("owner_filter"))
@@ -166,31 +164,21 @@ def _ranked(run: Run, unit: UnitName, depth: int | None) -> dict[str, tuple[Rank
     """
     used = run.manifest["retrieval"]
     if used is None or not run.rankings:
-        raise InputError(
-            f"{run.label}: has no rankings; run it again with retrieval.depth=100, or export "
-            "--to beir, parquet or csv"
-        )
+        raise InputError(TEXTS["no_rankings"].format(run=run.label))
     found = {}
     for ranked in (run.rankings.get(record["id"]) for record in run.counted):
         if ranked is None:
             continue
+        facts = {"run": run.label, "question": ranked.question}
         known = ranked.sessions if unit == SESSION else ranked.turns
         if known is None:
             other = "turn" if unit == SESSION else SESSION
-            raise InputError(
-                f"{run.label}: {ranked.question}: has no ranking of {unit}s; use --unit {other}"
-            )
+            raise InputError(TEXTS["other_unit"].format(**facts, unit=unit, other=other))
         if depth is not None and ranked.selected:
-            raise InputError(
-                f"{run.label}: {ranked.question}: its strategy only selects memories, in no order; "
-                "leave out --depth"
-            )
+            raise InputError(TEXTS["no_order"].format(**facts))
         limit = used["depth"] if unit == used["unit"] and not known.complete else None
         if depth is not None and limit is not None and max(limit, len(known.ids)) < depth:
-            raise InputError(
-                f"{run.label}: depth {limit}: what follows to --depth {depth} is unknown; run it "
-                f"with retrieval.depth={depth} or more, or import a deeper ranking"
-            )
+            raise InputError(TEXTS["too_deep"].format(**facts, limit=limit, depth=depth))
         found[ranked.question] = ranked, known
     return found
 
@@ -211,23 +199,16 @@ def _notes(
         cut = [one for one in ordered if not one.complete]
         short = sum(not depth or len(one.ids) < depth for one in cut)
         if unit == used["unit"] and cut:
-            end = min(depth or limit, limit)
-            yield f"rankings end at {end}: measures at cutoffs beyond are unknown"
+            yield TEXTS["ended"].format(min(depth or limit, limit))
         elif unit != used["unit"] and short:
             before = f"--depth {depth}" if depth else "the last session of the store"
-            yield (
-                f"sessions are those of the best {limit} memories: {short:,} rankings end "
-                f"before {before}"
-            )
+            yield TEXTS["sessions_ended"].format(limit=limit, short=short, before=before)
     if selected := len(rankings) - len(ordered):
-        yield (
-            f"{selected:,} of {len(rankings):,} rankings are in no order, as the strategy only "
-            "selects: measure recall or precision of the whole list alone"
-        )
+        yield TEXTS["selected"].format(selected=selected, rankings=len(rankings))
     if left := len(run.records) - len(run.counted):
-        yield f"in topics.tsv only, since they failed or are excluded by the key: {left:,}"
+        yield TEXTS["not_judged"].format(left)
     if unranked := len(run.counted) - len(rankings):
-        yield f"questions without a ranking, which tools count as 0: {unranked:,}"
+        yield TEXTS["unranked"].format(unranked)
 
 
 def as_field(id_: str) -> str:
@@ -272,4 +253,4 @@ def write_beir(run: Run, unit: UnitName, folder: Path) -> list[str]:
         for record in records
     )
     write_lines(folder / "candidates.jsonl", lines)
-    return ["candidates.jsonl has the documents that each question is ranked among"]
+    return [TEXTS["candidates"]]

@@ -57,7 +57,11 @@ def write_import(
     records, _ = _scored(source, lines, memories, manifest)
     seconds = {"score": perf_counter() - began}
     write_imported(
-        *(folder, manifest, records, seconds, report_md),
+        folder,
+        manifest,
+        records,
+        seconds,
+        report_md,
         option="--run-folder",
         rankings=lines,
         memories=memories,
