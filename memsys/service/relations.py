@@ -211,7 +211,7 @@ def _found(finder: RelationFinder, query: str) -> list[FoundRelation]:
     deleted during the search.
     """
     candidates, _ = finder.find(query)
-    by_id = {id_of(one): one for one in finder.graph.relations()} if candidates else {}
+    by_id = {id_of(one.key): one for one in finder.graph.relations()} if candidates else {}
     found = [(by_id[one.memory.id], one.score) for one in candidates if one.memory.id in by_id]
     ends = finder.graph.ends([relation for relation, _ in found])
     return [

@@ -134,7 +134,7 @@ class GraphWriter:
             merged = {name: end for name, end in named if name != end}
             text = f"{ends[0]} {triple.name} {ends[1]}"
             more = {"merged": merged} if merged else {}
-            self._log_change(operation, id_of(one), text, triple.turns, **more)
+            self._log_change(operation, id_of(one.key), text, triple.turns, **more)
         return changes
 
     def _end(
@@ -150,7 +150,7 @@ class GraphWriter:
         for one, (source, target) in zip(left, ends, strict=True):
             changes.append(RelationChange(operation, source.name, one.name, target.name))
             text = verbalised(one, (source, target))
-            self._log_change(operation, id_of(one), text, ids, why=reasons[one.key])
+            self._log_change(operation, id_of(one.key), text, ids, why=reasons[one.key])
         return changes
 
     def _log_change(
