@@ -149,7 +149,7 @@ class Mem0Graph(Mem0):
         extraction.check_exchange("strategy.graph.exchange", settings.exchange)
         self.prompts = {**self.prompts, **extractor.prompts}
         self._graph = RelationGraph(store, uuid4().hex, parts.embedder, settings)
-        self._graph_writer = GraphWriter(extractor, self._graph, settings, self.events, found)
+        self._graph_writer = GraphWriter(extractor, self._graph, settings, found)
         self._finder = RelationFinder(self._graph, extractor, parts.embedder, parts.index, search)
 
     def ingest(self, session: Session) -> int:
@@ -158,7 +158,7 @@ class Mem0Graph(Mem0):
         """
         grown = super().ingest(session)
         self._finder.invalidate()
-        self._graph_writer.write(session)
+        self._graph_writer.write(session, self.events)
         return grown
 
     def forget(self, turns: Sequence[str]) -> int | None:

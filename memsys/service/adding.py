@@ -76,10 +76,10 @@ class Adder:
             texts = as_texts(setup, as_list(messages), log, run=is_run)
         if is_run and llm is not None:
             run = as_list(texts)
-            record = procedure(llm, run, setup.procedure, prompt)
+            record, events = procedure(llm, run, setup.procedure, prompt)
             turns = tuple(id_ for one in run if isinstance(id_ := one.get("id"), str))
-            stored = self._writer.add([verbatim("", record.text, time, "assistant", turns)], about)
-            return AddResult(changes=tuple(stored), events=[*log, *record.events])
+            stored = self._writer.add([verbatim("", record, time, "assistant", turns)], about)
+            return AddResult(changes=tuple(stored), events=[*log, *events])
         parsed = parse_messages(texts, time)
         about = replace(about, public=parsed.public)
         if infer:

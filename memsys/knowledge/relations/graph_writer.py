@@ -40,7 +40,6 @@ class GraphWriter:
         extractor: RelationExtractor,
         graph: RelationGraph,
         settings: RelationGraphSettings,
-        log: list[Event],
         found: SameReply | None = None,
         public: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
@@ -49,15 +48,17 @@ class GraphWriter:
         own; the others are stored under theirs.
         """
         self._extractor, self._graph, self._found = extractor, graph, found
-        self._settings, self._log, self._public = settings, log, public
+        self._settings, self._public = settings, public
+        self._log: list[Event] = []
         self._step: Step = "entities"
 
-    def write(self, session: Session) -> list[RelationChange]:
-        """Update the graph with `session`; return the changes of relations, in order. Raises
-        LLMError if the model answered for none of its exchanges: the server is down then, and there
-        is no graph to measure.
+    def write(self, session: Session, log: list[Event]) -> list[RelationChange]:
+        """Update the graph with `session`, and `log` the steps; return the changes of relations, in
+        order. Raises LLMError if the model answered for none of its exchanges: the server is down
+        then, and there is no graph to measure.
         """
         changes: list[RelationChange] = []
+        self._log = log
         start, size, turns = len(self._log), self._settings.exchange, session.turns
         exchanges = [turns[first : first + size] for first in range(0, len(turns), size)]
         lost, errors = 0, []

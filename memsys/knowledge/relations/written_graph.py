@@ -66,16 +66,11 @@ class WrittenGraph:
         self.prompts, self.exchange = extractor.prompts, settings.exchange
         self.part = SameReply(extractor)
         self._relations, self._max_share = relations, max_share
-        self._events: list[Event] = []
-        self._writer = GraphWriter(extractor, relations, settings, self._events, self.part)
+        self._writer = GraphWriter(extractor, relations, settings, self.part)
 
     def write(self, session: Session, log: list[Event]) -> None:
         """Add what `session` states, and log the steps; see GraphWriter.write."""
-        try:
-            self._writer.write(session)
-        finally:
-            log += self._events
-            self._events.clear()
+        self._writer.write(session, log)
 
     def build(self, memories: Sequence[Memory]) -> MemoryGraph:
         """Return the graph over `memories`; see link_memories."""
