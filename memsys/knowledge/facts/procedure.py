@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from memsys.core.declared import Count, check_fields
+from memsys.core.declared import Count
 from memsys.core.errors import InputError
 from memsys.core.yaml_text import load_table
 from memsys.knowledge.facts.fact import Event, fault, tokens
@@ -42,10 +42,6 @@ class ProcedureSettings:
     messages: Literal["roles", "history"] = "roles"
     max_tokens: Count | None = 8192
     prompt: str = _SHIPPED
-
-    def __post_init__(self) -> None:
-        """Raises InputError on a value out of range."""
-        check_fields(self, "procedure")
 
     @cached_property
     def loaded(self) -> Prompt:
