@@ -15,8 +15,9 @@ from memsys.core.declared import Count
 from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.index.rank import Start
 from memsys.knowledge.facts.extract import ExtractSettings, needed_model
+from memsys.knowledge.facts.fact import FactChange
 from memsys.knowledge.facts.fact_book import FactBook
-from memsys.knowledge.facts.fact_writer import FactChange, FactWriter, UpdateSettings
+from memsys.knowledge.facts.fact_writer import FactWriter, UpdateSettings
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.find import RelationFinder, RelationSettings
 from memsys.knowledge.relations.forms import RelationGraphSettings

@@ -16,8 +16,17 @@ from typing import Any
 from memsys.core.turns import ROLES
 from memsys.core.types import Session, Turn
 from memsys.knowledge.facts.extract import FactExtractor
-from memsys.knowledge.facts.fact import Event, Fact, as_memory, fault, plain, subject_of
-from memsys.knowledge.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
+from memsys.knowledge.facts.fact import (
+    Event,
+    Fact,
+    FactChange,
+    StoredFact,
+    as_memory,
+    fault,
+    plain,
+    subject_of,
+)
+from memsys.knowledge.facts.fact_writer import Compare, FactWriter
 from memsys.knowledge.facts.procedure import procedure
 from memsys.knowledge.memory.base import verbatim
 from memsys.llm.base import LLM, instructed

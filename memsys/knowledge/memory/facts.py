@@ -8,8 +8,8 @@ from typing import Any
 from memsys.core.declared import Name
 from memsys.core.types import Conversation, Memory, Session
 from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor, needed_model
-from memsys.knowledge.facts.fact import Fact, as_memory, plain
-from memsys.knowledge.facts.fact_writer import FactChange, Outcome, applied, read_session
+from memsys.knowledge.facts.fact import Fact, FactChange, as_memory, plain
+from memsys.knowledge.facts.fact_writer import Outcome, applied, read_session
 from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.relations.extract import SameReply
 from memsys.knowledge.relations.written_graph import WrittenGraph
