@@ -22,8 +22,7 @@ from memsys.core.types import Conversation, Memory, Turn, Usage
 from memsys.core.yaml_text import load_table
 from memsys.knowledge.facts.extract import ExtractSettings
 from memsys.knowledge.facts.fact import MOST, extraction_schema
-from memsys.knowledge.facts.fact_writer import UpdateSettings
-from memsys.knowledge.facts.operations import TOOLS
+from memsys.knowledge.facts.fact_writer import TOOLS, UpdateSettings
 from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.memory.turns import Turns
 from memsys.llm.client import ChatSettings
