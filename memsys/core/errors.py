@@ -6,6 +6,7 @@ import errno
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from memsys.core.program import as_started
@@ -83,6 +84,12 @@ def check_number(name: str, value: object, least: float, most: float) -> None:
         or not least <= value <= most  # NaN is not
     ):
         raise InputError(f"{name}: {value!r:.60}; use a number from {least:g} to {most:g}")
+
+
+def check_installed(package: str, option: str, extra: str) -> None:
+    """Raise InputError naming `option` and the `extra` to install if `package` is missing."""
+    if find_spec(package) is None:
+        raise InputError(f"{option}: not installed; pip install -e '.[{extra}]'")
 
 
 def check_choice(name: str, value: object, options: Sequence[str]) -> None:

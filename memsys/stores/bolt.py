@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
-from memsys.core.errors import InputError
-from memsys.stores.engines import check_installed, secret_of
+from memsys.core.addresses import secret_of
+from memsys.core.errors import InputError, check_installed
 
 _SCHEMES = {f"{way}{safety}" for way in ("bolt", "neo4j") for safety in ("", "+s", "+ssc")}
 _CONNECT_S = 5

@@ -10,9 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_installed
 from memsys.core.types import Vectors
-from memsys.stores.engines import check_installed
 from memsys.stores.qdrant_vectors import BATCH, PAGE, of_hits, pages, point_of
 from memsys.stores.vectors import EngineVectors
 

@@ -9,11 +9,10 @@ from uuid import NAMESPACE_OID, uuid5
 
 import numpy as np
 
-from memsys.core.addresses import check_address
+from memsys.core.addresses import check_address, secret_of
 from memsys.core.declared import Range
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_installed
 from memsys.core.types import Vectors
-from memsys.stores.engines import check_installed, secret_of
 from memsys.stores.vectors import EngineVectors
 
 BATCH = 500  # points per request: a few megabytes at 384 dimensions

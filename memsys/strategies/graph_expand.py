@@ -13,6 +13,7 @@ from memsys.core.types import Candidate, Memory, Query
 from memsys.graph.expansion import Expansion, expand, rounded
 from memsys.index.rank import Ranking, Start
 from memsys.knowledge.relations.written_graph import WrittenByModel, WrittenGraph
+from memsys.llm.base import needed_model
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.llm.reply import object_schema, schema_reply
 from memsys.strategies.graph_score import GraphScore
@@ -64,11 +65,7 @@ class GraphExpand(GraphScore):
             )
         self._judge: Prompt | None = None
         if use_graph_expansion and self._expansion.judge is not None:
-            if parts.llm is None:
-                raise InputError(
-                    "strategy.expansion.judge=llm: no model to judge neighbours; add llm=openai "
-                    "or llm=local"
-                )
+            needed_model(parts.llm, "strategy.expansion.judge=llm", "judge neighbours")
             self._judge = load_prompt(self._expansion.judge_prompt, JUDGE_PLACES)
             self.prompts = {**self.prompts, "expansion_judge": self._judge}
 

@@ -22,8 +22,7 @@ from memsys.graph.store import MemoryGraph, NetworkXStore
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
 from memsys.index.signals import Signals
-from memsys.index.tokens import TokenIndex
-from memsys.index.vector import LargeVectors, Nearest, VectorIndex
+from memsys.index.vector import LargeVectors, Nearest, TokenIndex, VectorIndex
 from memsys.index.weights import load_weights
 from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.relations.written_graph import WrittenByModel, WrittenGraph

@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 
 import yaml
 
+from memsys.core.chinese_dates import resolve
 from memsys.core.dates import MONTHS
-from memsys.core.relative_dates import resolve
 
 RELATIONS: Final = {  # kinds of subject and value
     "neighbour": ("person", "person"),

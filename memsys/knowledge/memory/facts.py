@@ -8,13 +8,13 @@ from typing import Any
 
 from memsys.core.declared import Name
 from memsys.core.types import Conversation, Memory, Session
-from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor, needed_model
+from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
 from memsys.knowledge.facts.fact import Fact, as_memory, plain
 from memsys.knowledge.facts.fact_writer import FactChange, Outcome, applied, read_session
 from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.relations.extract import SameReply
 from memsys.knowledge.relations.written_graph import WrittenGraph
-from memsys.llm.base import LLM
+from memsys.llm.base import LLM, needed_model
 
 
 class Facts:
@@ -35,8 +35,7 @@ class Facts:
         relations of a reply are those of `graph`. Raises InputError without a model, or if a
         setting or prompt cannot be used.
         """
-        remedy = "llm=openai or llm=local"
-        model = needed_model(llm, f"memory={self.name}", "facts", remedy)
+        model = needed_model(llm, f"memory={self.name}", "write the facts")
         settings = ExtractSettings(**self._settings)
         if graph is None:
             return FactMemoryBuilder(self.name, model, settings)
