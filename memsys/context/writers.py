@@ -18,10 +18,10 @@ from memsys.core.tokens import count_tokens
 from memsys.core.types import UNDATED, Candidate, Origin
 from memsys.llm.base import LLM, LLMError, needed_model
 from memsys.llm.prompt import load_prompt
-from memsys.llm.reply import object_schema, schema_reply
+from memsys.llm.reply import json_reply
 
 SUMMARY_PLACES = ("note",)  # places that the prompt must have
-_SCHEMA = object_schema({"summary": {"type": "string"}})
+_REPLY = {"summary": {"type": "string"}}
 
 
 class Summariser:
@@ -70,9 +70,8 @@ class Summariser:
     def _summary(self, content: str) -> str:
         summary = self._summaries.get(content)
         if summary is None:
-            asked = [{"role": "user", "content": self.prompt.fill(note=content)}]
-            reply = self._llm.complete(asked, schema=_SCHEMA)
-            summary = " ".join(str(schema_reply(reply, _SCHEMA, self._llm.name)["summary"]).split())
+            reply = json_reply(self._llm, self.prompt.fill(note=content), _REPLY)
+            summary = " ".join(str(reply["summary"]).split())
             if not summary:
                 raise LLMError(f"{self._llm.name}: the summary of a memory is empty")
             self._summaries[content] = summary

@@ -15,7 +15,7 @@ from memsys.index.rank import Ranking, Start
 from memsys.knowledge.relations.written_graph import WrittenByModel, WrittenGraph
 from memsys.llm.base import needed_model
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.llm.reply import object_schema, schema_reply
+from memsys.llm.reply import json_reply
 from memsys.strategies.graph_score import GraphScore
 from memsys.strategies.store import Parts
 
@@ -169,12 +169,11 @@ class GraphExpand(GraphScore):
         if self._judge is None or llm is None or not memories:
             return {}
         number = {"type": "integer", "enum": list(range(1, len(memories) + 1))}
-        schema = object_schema({"relevant": {"type": "array", "items": number}})
+        rows = {"type": "array", "items": number}
         notes = [
             f"{n}. {dated(' '.join(memory.content.split()), memory.time).rstrip()}"
             for n, memory in enumerate(memories, 1)
         ]
         asked = self._judge.fill(question=query.text, notes="\n".join(notes))
-        reply = llm.complete([{"role": "user", "content": asked}], schema=schema)
-        numbers = {int(n) for n in schema_reply(reply, schema, llm.name)["relevant"]}
+        numbers = {int(n) for n in json_reply(llm, asked, {"relevant": rows})["relevant"]}
         return {memory.id: n in numbers for n, memory in enumerate(memories, 1)}
