@@ -15,10 +15,9 @@ from typing import Any
 
 from baselines.libraries.pipe import LibraryError
 from baselines.mcp.arguments import VERBS, owner_of
-from baselines.mcp.connection import Connection
+from baselines.mcp.connection import Address, Command, Connection
 from baselines.mcp.session import OwnerMemory, nothing_in
 from baselines.mcp.tools import PROCESS, Chosen, Tool, Wanted, choose, fitted, points
-from baselines.mcp.transports import Address, Command
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError
 from memsys.core.types import Memory

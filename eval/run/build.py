@@ -24,7 +24,7 @@ from eval.run.compatible import check_compatibility, check_reference
 from eval.run.embedders import Embedders
 from memsys.context.writers import ContextWriter
 from memsys.core.errors import InputError
-from memsys.core.language import language_of
+from memsys.core.terms import language_of
 from memsys.core.types import Conversation
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder

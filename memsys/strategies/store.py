@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from memsys.context.writers import ContextWriter
-from memsys.core.language import covers, language_of
+from memsys.core.terms import covers, language_of
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Memory, Vectors
 from memsys.embed.cache import CachedEmbedder
