@@ -221,7 +221,11 @@ class Command:
                 async with stdio_client(server, errlog=stderr) as streams:
                     yield streams
         finally:
-            _kill_group(folder / _PID)
+            # The client ends the others only if the first one does not exit by itself.
+            with suppress(OSError, ValueError):
+                pid = int((folder / _PID).read_text(encoding="ascii"))
+                if pid > 1 and pid != os.getpgrp():
+                    os.killpg(pid, signal.SIGKILL)
 
     def _environment(self, folder: Path) -> dict[str, str]:
         names = {*_PASSED, *_HOMES, *self.variables}
@@ -244,16 +248,6 @@ class Command:
             parts[0] = str(Path(parts[0]).absolute())
         full = (str(Path(one).absolute()) if Path(one).is_file() else one for one in parts[1:])
         return [*parts[:1], *full]
-
-
-def _kill_group(noted: Path) -> None:
-    """Kill what a process has left in its group: the client ends the others only if the first one
-    does not exit by itself.
-    """
-    with suppress(OSError, ValueError):
-        pid = int(noted.read_text(encoding="ascii"))
-        if pid > 1 and pid != os.getpgrp():
-            os.killpg(pid, signal.SIGKILL)
 
 
 def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
