@@ -69,6 +69,12 @@ def problems(where: object, remedy: str = "") -> Iterator[None]:
         raise InputError(f"{where}: {first_problem(error)}{remedy}") from error
 
 
+def check_installed(package: str, option: str, extra: str) -> None:
+    """Raise InputError naming `option` and the `extra` to install if `package` is missing."""
+    if find_spec(package) is None:
+        raise InputError(f"{option}: not installed; pip install -e '.[{extra}]'")
+
+
 def check_whole(name: str, value: object, least: int = 1) -> int:
     """Return `value`. Raises InputError with `name` unless it is an integer of `least` or more."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
@@ -84,12 +90,6 @@ def check_number(name: str, value: object, least: float, most: float) -> None:
         or not least <= value <= most  # NaN is not
     ):
         raise InputError(f"{name}: {value!r:.60}; use a number from {least:g} to {most:g}")
-
-
-def check_installed(package: str, option: str, extra: str) -> None:
-    """Raise InputError naming `option` and the `extra` to install if `package` is missing."""
-    if find_spec(package) is None:
-        raise InputError(f"{option}: not installed; pip install -e '.[{extra}]'")
 
 
 def check_choice(name: str, value: object, options: Sequence[str]) -> None:

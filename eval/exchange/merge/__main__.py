@@ -24,9 +24,9 @@ from eval.records.jsonl import (
 )
 from eval.records.manifest import command, digest, load_manifest
 from eval.records.prices import PAID
+from eval.records.rankings import Selections
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record
-from eval.records.selections import Selections
 from eval.rendering.tables import by_type, report_md
 from eval.summary.closing import write_summary
 from memsys.core.errors import InputError

@@ -19,8 +19,8 @@ from tests.eval.run.llm_runs.served import Model, text_of
 from tests.memsys.knowledge.relations.models import TOOLS, relation
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
+from tests.memsys.llm.faults import calls
 from tests.memsys.llm.server import Behaviour, FaultyServer
-from tests.memsys.llm.tool_calls import calls
 
 SYSTEMS = "strategy=full_context,mem0,mem0_graph"
 CHUNKS = ("memory.tokens=128", "k=1,2")
