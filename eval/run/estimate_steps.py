@@ -15,7 +15,7 @@ from typing import Any
 
 from eval.datasets.types import Dataset
 from eval.judges.llm import LLMJudgeSettings
-from memsys.context.summaries import PLACES as SUMMARY_PLACES
+from memsys.context.writers import SUMMARY_PLACES
 from memsys.core.tokens import count_tokens
 from memsys.core.turns import line
 from memsys.core.types import Conversation, Memory, Turn, Usage
