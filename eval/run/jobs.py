@@ -47,8 +47,6 @@ from memsys.strategies.shared import Shared
 
 _STRATEGY_SETTINGS = {"strategy", "experiment"}  # settings that name the strategies to estimate
 _PHASES = {"judge": ("judge",), "answer": ("answer", "judge")}  # of a run, done again by from=
-
-
 _COMPOSED = 50  # configurations of a sweep that are in memory at once
 
 
