@@ -109,26 +109,18 @@ class Repetition:
             ):
                 shutil.copyfileobj(file, copy)
         steps = read_lines(self.folder / INGEST, schema=INGEST_LINE)
-        ingested = (one for one in steps if one["status"] == "ok")
-        write_lines(
-            folder / INGEST, (one for one in ingested if one["conversation"] in conversations)
-        )
+        ingested = (one for one in steps if one["conversation"] in conversations)
+        write_lines(folder / INGEST, (one for one in ingested if one["status"] == "ok"))
         rows = [row for row in self._rows() if row["id"] in asked and row["status"] == "ok"]
         done = {None, *(row["id"] for row in rows)}  # None: of an ingestion
         if calls := [row for row in read_lines(self.folder / CALLS) if self._is_kept(row, done)]:
             write_lines(folder / CALLS, calls)
+        judge = built.models.judge
         if self.part == "answer":
             rows = []
         elif self.part == "judge":
-            judge, key = built.models.judge, (self.manifest["judge"] or {}).get("score")
-            rows = [
-                _without_verdict(
-                    row,
-                    key,
-                    pending=judge is not None and reference(judge, asked[row["id"]]) is not None,
-                )
-                for row in rows
-            ]
+            wanted = [reference(judge, asked[row["id"]]) if judge else None for row in rows]
+            rows = list(map(self._without_verdict, rows, wanted))
         write_lines(folder / RECORDS, rows)
 
     def jobs(self, built: Built) -> Mapping[str, partial[Asked]] | None:
@@ -157,9 +149,7 @@ class Repetition:
                     f"{self.folder / CONTEXTS}: holds no context of {question.id}; start a new run"
                 )
             selection = None if "retrieved" in record else selections.of(record)
-            if selection is not None:
-                record = cast(Record, {**record, **selection._asdict()})
-            models = built.models
+            record, models = cast(Record, selections.filled(cast(Row, record))), built.models
             jobs[question.id] = partial(
                 read_again,
                 *(question, record, contexts[digest], selection),
@@ -170,6 +160,22 @@ class Repetition:
     def _rows(self) -> Iterable[Record]:
         for row in read_lines(self.folder / RECORDS, schema=RECORD):
             yield cast(Record, {**RECORD_DEFAULTS, **row})
+
+    def _without_verdict(self, record: Record, compared: str | None) -> Record:
+        """Return `record` as if nobody had judged it; `compared`: with what its answer is to be
+        compared, None if nobody judges.
+        """
+        row = cast(Row, record)
+        measured = {
+            name: {part: value for part, value in (row.get(name) or {}).items() if part != "judge"}
+            for name in ("usage", "latency_ms", "waited_ms")
+        }
+        key = (self.manifest["judge"] or {}).get("score")
+        rest = {name: value for name, value in row.items() if name != "judge_reasons"}
+        scores = {name: value for name, value in record["scores"].items() if name != key}
+        pending = None if compared is None or record["answer"] is None else _PENDING
+        new = {"scores": scores, "judge": None, "judge_error": pending}
+        return cast(Record, {**rest, **measured, **new})
 
     def _is_kept(self, call: Row, done: set[str | None]) -> bool:
         """Return whether the recorded call belongs to what is not done again, such as to one of the
@@ -281,18 +287,3 @@ def _path(override: str) -> str:
     """Return the setting that an override of Hydra's grammar names, without its package."""
     parsed = OverridesParser.create().parse_override(override)
     return str(parsed.package or parsed.key_or_group)
-
-
-def _without_verdict(record: Record, key: str | None, *, pending: bool) -> Record:
-    """Return `record` as if nobody had judged it. `key`: the judge's score; `pending`: the answer
-    is to be judged.
-    """
-    measured = {
-        name: {part: value for part, value in (record.get(name) or {}).items() if part != "judge"}  # type: ignore[attr-defined]
-        for name in ("usage", "latency_ms", "waited_ms")
-    }
-    rest = {name: value for name, value in record.items() if name != "judge_reasons"}
-    scores = {n: value for n, value in record["scores"].items() if n != key}
-    wanted = pending and record["answer"] is not None
-    new = {"scores": scores, "judge": None, "judge_error": _PENDING if wanted else None}
-    return cast(Record, {**rest, **measured, **new})

@@ -35,8 +35,11 @@ def show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
     print(sentence(head(manifest)))
     if dataset.repairs:
         print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
-    warnings = (f"warning: {one}" for one in built.models.warnings)
-    for line in (*notes, *_without_price(built), *warnings):
+    warnings = [
+        f"warning: no price is known for {model}, so its cost is unknown; give one by pricing=FILE"
+        for model in built.models.unpriced
+    ]
+    for line in (*notes, *warnings, *(f"warning: {one}" for one in built.models.warnings)):
         print(sentence(line), file=sys.stderr)
 
 
@@ -221,14 +224,6 @@ def _name(folder: Path) -> str:
 def _show_place(cache: str | None) -> None:
     if cache is not None:
         print(f"answers of models are recorded in {cache}", file=sys.stderr)
-
-
-def _without_price(built: Built) -> list[str]:
-    """Return a line for each model without a price."""
-    return [
-        f"warning: no price is known for {model}, so its cost is unknown; give one by pricing=FILE"
-        for model in built.models.unpriced
-    ]
 
 
 def _share(cell: Cell) -> str:
