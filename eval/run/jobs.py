@@ -43,7 +43,6 @@ from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError, complain
 from memsys.core.places import MANIFEST
 from memsys.llm.budget import BudgetReached
-from memsys.strategies.shared import Shared
 
 _STRATEGY_SETTINGS = {"strategy", "experiment"}  # settings that name the strategies to estimate
 _PHASES = {"judge": ("judge",), "answer": ("answer", "judge")}  # of a run, done again by from=
@@ -127,19 +126,19 @@ def _run(order: Order) -> Ended:
     to log.txt of the run folder. In a sweep the line names the run by its values.
     """
     named = f"{state.cell}: " if state.cell else ""
-    folder, resume, sweep = order.folder, order.config.resume, state.described
+    folder, resume = order.folder, order.config.resume
     try:
         folders.claim(folder)
         if order.config.estimate:
             folders.discard_if_empty(folder)
             _estimate(order)
             return Ended(0)
-        if resume is not None and not order.is_named and sweep is None:
+        if resume is not None and not order.is_named and state.job is None:
             resume = folder.name  # to which the configuration has resolved it
         if left := left_behind(folder):
             folders.discard_if_empty(folder)
             folder, resume = left, left.name
-        return Ended(execute(order, folder, resume, sweep, state.shared))
+        return Ended(execute(order, folder, resume))
     except (BudgetReached, RepeatedFailure) as error:
         complain(f"{named}{error}", "stopped")
         return Ended(FAILED)
@@ -157,28 +156,22 @@ def _run(order: Order) -> Ended:
         return Ended(FAILED, fault)
 
 
-def execute(
-    order: Order,
-    folder: Path,
-    resume: str | int | None,
-    sweep: Any = None,
-    shared: Shared | None = None,
-) -> int:
+def execute(order: Order, folder: Path, resume: str | int | None) -> int:
     """Make the run of `order` in `folder`, with its start and end on the terminal. Returns the exit
     code: 1 if more questions failed than `failures.tolerated` allows.
 
-    `resume`: see eval.records.folder.begin. `sweep`: id and job, for the manifest. `shared`: what
-    its earlier jobs have loaded and made. Raises InputError on unusable settings or data, before
-    anything is written, and BudgetReached, RepeatedFailure and KeyboardInterrupt; after these and
-    any other exception the run is marked as interrupted.
+    `resume`: see eval.records.folder.begin. A job of a sweep takes over what the earlier ones have
+    loaded and made. Raises InputError on unusable settings or data, before anything is written, and
+    BudgetReached, RepeatedFailure and KeyboardInterrupt; after these and any other exception the
+    run is marked as interrupted.
     """
-    began = time.perf_counter()
+    began, sweep = time.perf_counter(), state.described
     if sweep is not None:  # those of a single run were checked when it was composed
         check_settings(order.config)
     config, choices, again = resolve_parent(order.config, order.choices, order.overrides)
     paid = PaidCalls(folder)
     tracker, policy = tracker_of(config), FailurePolicy(**config.failures)
-    built = build(config, choices, paid, shared)
+    built = build(config, choices, paid, state.shared)
     if again is not None:
         built.embedders.chosen = again.manifest.get("embedders", {})
     elif resume is not None and (folder / MANIFEST).is_file():
