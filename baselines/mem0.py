@@ -167,7 +167,6 @@ class Mem0Graph(Mem0):
         changed = super().forget(turns)
         if changed is None:
             return None
-        self._graph_writer.forget()
         self._found.forget(turns)
         self._finder.invalidate()
         return changed + self._graph.forget(turns, unsaid)

@@ -19,7 +19,7 @@ POSIX = ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty", "posix_ipc"
 EXTRAS = ("mcp", "mcp_types", "neo4j", "qdrant_client", "qdrant_edge")
 IMPORTED = (
     *("eval.cli", "eval.run.composing", "eval.records.folder", "memsys.llm.recording"),
-    *("memsys.service.__main__", "memsys.service.rest.app", "memsys.service.mcp.tools"),
+    *("memsys.service.__main__", "memsys.service.rest.app"),
 )
 STORES = """
 from memsys.stores.faiss_vectors import FaissVectors

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from eval.answers import values
-from eval.answers.column_names import in_milliseconds
 from eval.answers.columns import Proposal, propose
 from eval.answers.containers import Item, row_lists
-from eval.answers.layout import Layout
-from eval.answers.plausible import doubtful_times, is_error
+from eval.answers.layout import Layout, in_milliseconds
+from eval.answers.values import doubtful_times, is_error
 from eval.datasets.types import TYPES, Dataset, SourceFile
 from eval.metrics.registry import reported
 from memsys.core.errors import InputError
@@ -123,17 +122,12 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
     doubt = doubtful_times(rows, proposal.columns, () if layout is None else layout.columns)
     if doubt is not None:
         raise UnclearColumnsError(f"{name}: {doubt}", proposal)
-    source = _one(name, found.sources)
+    source, *others = found.sources
+    if others:
+        listed = "".join(f"{one.sha256}  {one.name}\n" for one in found.sources)
+        sha256 = hashlib.sha256(listed.encode()).hexdigest()
+        source = SourceFile(name, sum(one.bytes for one in found.sources), sha256)
     return AnswerFile(source, found.sources, found.passed_over, proposal, rows)
-
-
-def _one(name: str, sources: Sequence[SourceFile]) -> SourceFile:
-    """Return the description of a folder with the files `sources`; of one file, its own."""
-    if len(sources) == 1:
-        return sources[0]
-    listed = "".join(f"{one.sha256}  {one.name}\n" for one in sources)
-    sha256 = hashlib.sha256(listed.encode()).hexdigest()
-    return SourceFile(name, sum(one.bytes for one in sources), sha256)
 
 
 class _Reader:
@@ -154,7 +148,14 @@ class _Reader:
 
         def cells(name: str, parse: Callable[[Any], Any]) -> dict[str, Any]:
             """Return the values of a field by column."""
-            return {one: self._parsed(item, one, parse) for one in self._columns.get(name, ())}
+            found = {}
+            for column in self._columns.get(name, ()):
+                try:
+                    found[column] = parse(item.fields.get(column))
+                except InputError as error:
+                    place = f"{self._name}: {item.place}: {column}"
+                    raise InputError(f"{place} {error}") from None
+            return found
 
         value = {
             name: next(iter(cells(name, one).values()), None) for name, one in _PARSERS.items()
@@ -182,12 +183,6 @@ class _Reader:
             reported={one: score for one in reported() if (score := value[one]) is not None},
             **sums,
         )
-
-    def _parsed(self, item: Item, column: str, parse: Callable[[Any], Any]) -> Any:
-        try:
-            return parse(item.fields.get(column))
-        except InputError as error:
-            raise InputError(f"{self._name}: {item.place}: {column} {error}") from None
 
     def _place(
         self, item: Item, identity: str | None, conversation: str | None

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from eval.answers.documents import first_object
+from eval.answers.containers import first_object
 from eval.datasets.files import check_there, json_value
 from memsys.core.errors import InputError
 from memsys.core.files import (

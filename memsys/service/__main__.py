@@ -68,12 +68,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _serve_stdio(options: argparse.Namespace) -> None:
     """Serve the tools on stdin and stdout until the client closes them."""
-    from memsys.service.mcp.server import make_server, run_stdio  # noqa: PLC0415 - an extra
+    import anyio  # noqa: PLC0415 - an extra, as are the next
+    from mcp.server.stdio import stdio_server  # noqa: PLC0415
+
+    from memsys.service.mcp import make_server  # noqa: PLC0415
 
     with _opened(options) as memory:
+        server = make_server(memory, options.user)
+
+        async def run() -> None:
+            async with stdio_server() as (read, write):
+                await server.run(read, write, server.create_initialization_options())
+
         # A read of stdin cannot be cancelled, so Ctrl-C ends the process; changes are transactions.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        run_stdio(make_server(memory, options.user))
+        anyio.run(run)
 
 
 def _serve(options: argparse.Namespace, key: str | None) -> None:
@@ -82,7 +91,7 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
     """
     import uvicorn  # noqa: PLC0415 - an extra, and the next needs it
 
-    from memsys.service.rest.access import AccessPolicy, limited  # noqa: PLC0415
+    from memsys.service.rest.access import AccessControl, AccessPolicy, limited  # noqa: PLC0415
 
     host, port = options.host or _LOCAL, _PORT if options.port is None else options.port
     if key is not None and key != key.strip():
@@ -101,9 +110,20 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
     with _opened(options) as memory:
         app: ASGIApp
         if options.mcp:
-            from memsys.service.mcp.server import PATH, http_app, make_server  # noqa: PLC0415
+            from mcp.server import transport_security  # noqa: PLC0415
 
-            app, path = http_app(make_server(memory, options.user), policy), PATH
+            from memsys.service.mcp import make_server  # noqa: PLC0415
+
+            path = "/mcp"
+            tools = make_server(memory, options.user).streamable_http_app(
+                streamable_http_path=path,
+                json_response=True,
+                stateless_http=True,  # nothing of a client is stored between its requests
+                transport_security=transport_security.TransportSecuritySettings(
+                    enable_dns_rebinding_protection=False  # AccessControl checks host and origin
+                ),
+            )
+            app = AccessControl(tools, policy)
         else:
             from memsys.service.rest.app import make_app  # noqa: PLC0415
 

@@ -105,12 +105,12 @@ class RelationMemory:
         settings, extractor = self._settings()[0].graph, self._extractor(owner)
         writer = GraphWriter(extractor, self._graph(keys), settings, log, found, public)
         try:
-            writer.write(session)
+            changes = writer.write(session)
         finally:
             with self._lock, self._database.writing():  # a part may have been deleted meanwhile
                 self._database.execute(insert, (key, *ids))
                 self._count(keys)
-        return [RelationChange(**one._asdict()) for one in writer.changes]
+        return [RelationChange(**one._asdict()) for one in changes]
 
     def find(self, query: str, owner: Owner) -> list[FoundRelation]:
         """Return the best relations of `owner` for `query`, best first. Raises NoModelError without

@@ -1,30 +1,18 @@
-"""The vectors of memories: their store, in step with the database across processes and crashes, and
-the embedder that threads share.
-"""
+"""The vectors of memories: their store, in step with the database across processes and crashes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable
-from functools import wraps
+from collections.abc import Collection, Iterable
 from itertools import groupby
-from pathlib import Path
-from threading import RLock
-from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import uuid4
 
 import numpy as np
 
 from memsys.core.types import Vectors
-from memsys.embed.base import Embedder
-from memsys.embed.cache import CachedEmbedder
-from memsys.llm.meter import Meter
 from memsys.service.database import MemoryDatabase
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.vectors import Near, VectorStore
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class VectorSync:
@@ -103,28 +91,3 @@ class VectorSync:
                 self._store.drop(self._owner(shelf), extra)
             if missing := sorted(ids - there):
                 self._store.put(self._owner(shelf), missing, self._database.vectors_of(missing))
-
-
-def _locked(look_up: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
-    """Return a method of CachedEmbedder as one that holds the lock of a SharedEmbedder."""
-
-    @wraps(look_up)
-    def run(self: SharedEmbedder, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with self.lock:
-            return look_up(self, *args, **kwargs)
-
-    return run
-
-
-class SharedEmbedder(CachedEmbedder):
-    """A CachedEmbedder that one thread uses at a time."""
-
-    def __init__(self, embedder: Embedder, folder: Path, meter: Meter) -> None:
-        super().__init__(embedder, folder, meter)
-        self.lock = RLock()
-
-    documents = _locked(CachedEmbedder.documents)
-    query = _locked(CachedEmbedder.query)
-    document_tokens = _locked(CachedEmbedder.document_tokens)
-    query_tokens = _locked(CachedEmbedder.query_tokens)
-    clear = _locked(CachedEmbedder.clear)

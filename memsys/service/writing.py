@@ -17,12 +17,13 @@ from memsys.core.language import covers, language_of
 from memsys.core.titles import title_of
 from memsys.core.turns import importance
 from memsys.core.types import Memory
+from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
 from memsys.service.arguments import Owner, now
 from memsys.service.database import MemoryDatabase, as_json
 from memsys.service.results import MemoryChange, MemoryRecord, RecordKind
 from memsys.service.setup import Setup
-from memsys.service.vectors import SharedEmbedder, VectorSync
+from memsys.service.vectors import VectorSync
 from memsys.stores.sqlite import rewrite
 
 _log = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ class Writer:
         """
         self.database = MemoryDatabase(folder, setup.embedder.name)
         self.vectors = VectorSync(self.database, setup.vectors)
-        self.embedder = SharedEmbedder(setup.embedder, folder / "cache", Meter())
+        self.embedder = CachedEmbedder(setup.embedder, folder / "cache", Meter())
         self.dialogues = Dialogues(self.database)
         self.lock = RLock()
         # Called with the texts of memories that are deleted or rewritten.

@@ -14,13 +14,11 @@ from eval.datasets.pooled import POOLED
 from eval.imports.account import (
     SHOWN,
     Account,
-    Missing,
     counted,
-    counts_from_1,
     lines,
     missing_by_type,
-    not_in_the_means,
-    partly_covered,
+    missing_facts,
+    sentences,
 )
 from eval.imports.rankings.imports import Import
 from eval.metrics.retrieval.registry import Unit
@@ -167,9 +165,6 @@ def _records(source: Import, ranked: Mapping[str, Ranked]) -> list[Record]:
     return found
 
 
-_NOUN = "ranking"
-
-
 def account(source: Import) -> Account:
     """Return counts, the first of each kind, and sentences on them."""
     questions, rankings = source.dataset.questions, source.rankings
@@ -204,38 +199,16 @@ def account(source: Import) -> Account:
         "depth": source.depth,
         "depth_given": source.given_depth is not None,
     }
-    warnings = partly_covered(_NOUN, missing)
-    if counts["unknown"]:
-        warnings.append(f"{counted(counts['unknown'], _NOUN)} of unknown questions are not scored")
-    return Account(counts, [*_sentences(counts, missing), _depth(source, counts)], warnings)
-
-
-def _sentences(counts: Mapping[str, Any], missing: Missing) -> Iterator[str]:
-    yield (
-        f"Rankings of {counts['unit']}s for {counts['matched']:,} of {counts['questions']:,} "
-        f"questions of {counts['dataset']}."
+    facts = counts | missing_facts(missing) | _depth(source, counts)
+    if empty := counts["empty"]:
+        first = ", ".join(empty[:SHOWN]) + ", ..." * (len(empty) > SHOWN)
+        facts["empty"] = f"{counted(len(empty), 'ranking')} ({first})"
+    facts["first_unknown"] = lines(map(_unknown, counts["unknown_first"]))
+    facts["first_doubled"] = lines(
+        f"{one['place']}: {one['question']}" for one in counts["doubled_first"]
     )
-    if counts["unknown"]:
-        first = lines(_unknown(one) for one in counts["unknown_first"])
-        yield f"Not scored: {counted(counts['unknown'], _NOUN)}, the first:{first}"
-    if counts["doubled"]:
-        first = lines(f"{one['place']}: {one['question']}" for one in counts["doubled_first"])
-        yield (
-            f"Ranked twice: {counted(counts['doubled'], _NOUN)} of a question that has one "
-            f"already, which counts; the first:{first}"
-        )
-    if missing:
-        yield not_in_the_means(_NOUN, missing, counts["questions"])
-    if counts["empty"]:
-        yield f"Empty, and scored as such: {_of_questions(counts['empty'])}."
-    if counts["first_index"]:
-        yield counts_from_1(_NOUN)
-    if counts["pooled_size"] is not None:
-        yield (
-            f"Pooled: {counts['of_other_conversations']:,} of {counts['ids']:,} ids are of other "
-            "conversations than their question, so the store contains all "
-            f"{counts['pooled_size']:,} {counts['unit']}s."
-        )
+    kinds = ("rankings", "warnings_of_rankings")
+    return Account(counts, *(list(sentences(kind, facts)) for kind in kinds))
 
 
 def _unknown(one: Mapping[str, str]) -> str:
@@ -245,26 +218,16 @@ def _unknown(one: Mapping[str, str]) -> str:
     return f"{place}: {one['reason']}" + ("" if named else f": {question!r}")
 
 
-def _depth(source: Import, counts: Mapping[str, Any]) -> str:
-    """Return the sentence on the depth and on the cutoffs that it determines."""
+def _depth(source: Import, counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts on the depth and on the cutoffs that it determines."""
     low, high, depth = (counts[name] for name in ("shortest", "longest", "depth"))
+    lengths = f"{low:,} to {high:,}" if low < high else f"{low:,}"
+    facts = {"lengths": f"Rankings have {lengths} ids", "deepest": str(high)}
     if depth is None:
-        return "Every ranking contains its whole store, so all cutoffs are known."
-    lengths = (
-        f"Rankings have {low:,} to {high:,} ids" if low < high else f"Rankings have {low:,} ids"
-    )
+        return {"whole": True}
     if source.given_depth is not None:
-        return f"{lengths}. As --depth {depth} states, shorter ones than {depth:,} are complete."
-    beyond = f"cutoffs beyond {depth:,} are unknown"
+        return facts | {"depth_given": True, "given": str(depth)}
     if depth == high:
-        return f"{lengths}: {beyond}."
+        return facts | {"cut_at_end": True}
     first = next(id_ for id_, one in source.cut if len(one.ranked) == depth)
-    return (
-        f"{lengths}. That of {first} ends at {depth:,}, so {beyond}; add --depth {high} if shorter "
-        "rankings are complete."
-    )
-
-
-def _of_questions(ids: Sequence[str]) -> str:
-    first = ", ".join(ids[:SHOWN])
-    return f"{counted(len(ids), _NOUN)} ({first}{', ...' if len(ids) > SHOWN else ''})"
+    return facts | {"cut_before": True, "first_cut": first}

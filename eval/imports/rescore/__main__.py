@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -16,9 +17,9 @@ from eval.cli import parser as command_parser
 from eval.datasets.answer_key import KEYS
 from eval.datasets.reload import NAMES, config_of, load_dataset_of
 from eval.datasets.types import Dataset
+from eval.imports.rescore.account import labels_table
 from eval.imports.rescore.imports import Import, read_import, write_import
 from eval.imports.rescore.recompute import check_files, recompute
-from eval.imports.rescore.sentences import labels_table
 from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.folder import run_id
 from eval.records.manifest import load_manifest
@@ -92,10 +93,12 @@ def _rescore(options: argparse.Namespace) -> None:
         return load_dataset_of(config)
 
     ready: list[Import | Path] = []
-    keys: dict[str, Path] = {}
-    cited: dict[str, Path] = {}
+    keys, cited = dict[str, Path](), dict[str, Path]()
     for given in options.files:
-        path = given if is_there(given) or given.suffix in ENDINGS else _run(given)
+        path = given
+        if not is_there(given) and given.suffix not in ENDINGS:
+            with suppress(InputError):  # the absence of `given` is the error then
+                path = find_run(given)
         if is_there(path) and path.is_dir() and is_there(path / MANIFEST):
             if layout or any(getattr(options, name) for name in _OF_FILES):
                 raise InputError(
@@ -122,10 +125,10 @@ def _rescore(options: argparse.Namespace) -> None:
     summaries = []
     for source in ready:
         if isinstance(source, Path):
-            scored = dataset() if options.key is not None else None
-            summary, changed = recompute(
-                source, scored, dataset() if options.evidence is not None else None
+            scored, cited_by = (
+                None if key is None else dataset() for key in (options.key, options.evidence)
             )
+            summary, changed = recompute(source, scored, cited_by)
             print(f"{source}: {changed:,} of {summary['n']:,} records have a new score")
             _show(source, summary)
         else:
@@ -162,12 +165,9 @@ def _read(
 ) -> Import:
     """Read and match a file, and print its table of columns, also if it cannot be read."""
     name = system_name(options.name, path)
+    accepted = {"partial": options.partial, "as_written": options.as_written}
     try:
-        source = read_import(
-            *(path, layout, name, dataset),
-            partial=options.partial,
-            as_written=options.as_written,
-        )
+        source = read_import(path, layout, name, dataset, **accepted)
     except UnclearColumnsError as error:
         print(_columns_table(error.proposal) + "\n", flush=True)
         raise
@@ -179,19 +179,12 @@ def _read(
 
 def _import(source: Import, options: argparse.Namespace) -> Summary:
     folder = options.out or RUNS / run_id(source.name)
-    given: dict[str, str | Sequence[str]] = {
-        "dataset": options.dataset or _DATASET,
-        "name": source.name,
-    }
-    others = ("layout", "columns", "rows", "key", "evidence", "key_file")
-    given |= {
-        name.replace("_", "-"): value
-        for name in others
-        if (value := getattr(options, name)) is not None
-    }
-    flags = {"partial": options.partial, "as-written": options.as_written}
-    given |= {flag: () for flag, chosen in flags.items() if chosen}
-    summary = write_import(source, folder, given)
+    others = ("layout", "columns", "rows", "key", "evidence", "key_file", "partial", "as_written")
+    given = {name.replace("_", "-"): getattr(options, name) for name in others}
+    named = {"dataset": options.dataset or _DATASET, "name": source.name}
+    chosen = {name: one for name, one in given.items() if one not in (None, False)}
+    flags = {name: () if one is True else one for name, one in chosen.items()}
+    summary = write_import(source, folder, named | flags)
     if options.save_layout is not None:
         save_layout(source.file.proposal.layout, options.save_layout)
     _show(folder, summary)
@@ -232,14 +225,6 @@ def _columns_table(proposal: Proposal) -> str:
     text = "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
     more = len(others) - _LISTED
     return f"{text}\n... and {more} columns that are not read" if more > 0 else text
-
-
-def _run(given: Path) -> Path:
-    """Return the run that `given` stands for, else `given`, whose absence is then an error."""
-    try:
-        return find_run(given)
-    except InputError:
-        return given
 
 
 if __name__ == "__main__":

@@ -20,12 +20,11 @@ from eval.answers.files import (
 )
 from eval.answers.layout import PLUS, Layout
 from eval.answers.match import REPEATED, Matching, match
-from eval.answers.plausible import doubtful_answers
 from eval.answers.questions import UNCLEAR
+from eval.answers.values import doubtful_answers
 from eval.datasets.types import Dataset, Question
 from eval.imports.account import Account
-from eval.imports.rescore.account import account
-from eval.imports.rescore.sentences import labels_table
+from eval.imports.rescore.account import account, labels_table
 from eval.metrics.abstention import abstains
 from eval.records.schema import Manifest, Record, Summary
 from eval.records.scoring import score_record

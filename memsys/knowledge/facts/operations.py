@@ -5,10 +5,12 @@ section 2.1): how a model is offered them, and how its reply is parsed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Literal
 
+from memsys.core.yaml_text import load_table
 from memsys.knowledge.facts.fact import Event, fault
 from memsys.llm.base import Completion, Tool
 from memsys.llm.reply import object_schema, violation
@@ -16,27 +18,16 @@ from memsys.llm.reply import object_schema, violation
 Kind = Literal["ADD", "UPDATE", "DELETE", "NOOP"]
 Calls = Literal["tools", "schema"]
 
-_FIELDS: Final = {
-    "id": {"type": "integer", "description": "number of the stored fact"},
-    "content": {"type": "string", "description": "the stored fact's new sentence"},
-    "why": {"type": "string", "description": "the reason, in a few words"},
-}
-_LONGEST: Final = {"content": 240, "why": 60}  # characters, for servers that decode by the schema
-# Part of every request: a change of these texts invalidates recorded answers.
-_KINDS: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
-    "ADD": ("Store the new fact.", ("why",)),
-    "UPDATE": ("Put a new sentence in the place of a stored fact.", ("id", "content", "why")),
-    "DELETE": ("Drop a stored fact that is not true any more.", ("id", "why")),
-    "NOOP": ("Change nothing: the memory tells this already.", ("why",)),
-}
+_TABLE: Final = load_table(Path(__file__).with_name("operations.yaml"))
 
 
-def _parameters(names: tuple[str, ...], **more: Any) -> dict[str, Any]:
-    return object_schema({**more, **{name: _FIELDS[name] for name in names}})
+def _parameters(names: Sequence[str], **more: Any) -> dict[str, Any]:
+    return object_schema({**more, **{name: _TABLE["fields"][name] for name in names}})
 
 
 TOOLS: Final = tuple(
-    Tool(kind, description, _parameters(names)) for kind, (description, names) in _KINDS.items()
+    Tool(kind, one["description"], _parameters(one["fields"]))
+    for kind, one in _TABLE["kinds"].items()
 )
 _PARAMETERS: Final = {tool.name: tool.parameters for tool in TOOLS}
 
@@ -45,9 +36,11 @@ def schema(stored: int) -> dict[str, Any]:
     """Return the JSON schema of a decision where `stored` facts are shown. Its bounds are for
     servers that decode by it: a small model neither ends a list nor uses only the numbers shown.
     """
-    row = _parameters(("id", "content", "why"), operation={"type": "string", "enum": list(_KINDS)})
+    row = _parameters(
+        ("id", "content", "why"), operation={"type": "string", "enum": list(_PARAMETERS)}
+    )
     row["properties"]["id"] = {"type": "integer", "minimum": 0, "maximum": stored}
-    for name, longest in _LONGEST.items():
+    for name, longest in _TABLE["longest"].items():
         row["properties"][name] = {"type": "string", "pattern": rf'^[^"\\\n]{{0,{longest}}}$'}
     rows = {"type": "array", "items": row, "maxItems": 3}
     return {"title": "operations", **object_schema({"operations": rows})}

@@ -10,46 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from memsys.core.declared import Count, check_fields
 from memsys.core.errors import InputError
 from memsys.core.types import Usage
+from memsys.core.yaml_text import load_table
 from memsys.knowledge.facts.fact import Event, fault, tokens
 from memsys.llm.base import LLM, Completion, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.llm.reply import object_schema, violation, without_thinking
+from memsys.llm.reply import violation, without_thinking
 
-_DETAILS: Final = ("findings", "navigation", "errors", "context")  # of a step, besides its result
-_TEXT: Final = {"type": "string"}
-_STEP: Final = object_schema(dict.fromkeys(("action", "result", *_DETAILS), _TEXT))
-_SCHEMA: Final = {
-    "title": "procedure",
-    **object_schema(
-        {
-            "objective": _TEXT,
-            "progress": _TEXT,
-            "steps": {"type": "array", "items": _STEP},
-            "next": _TEXT,
-        }
-    ),
-}
-_ID: Final = {"type": ["string", "null"]}
-_CALL: Final = {
-    "type": "object",
-    "properties": {"id": _ID, "function": {"type": "object"}},
-    "required": ["function"],
-}
-_CALLS: Final = {
-    "tool_calls": {"type": ["array", "null"], "items": _CALL},
-    "tool_call_id": _ID,
-}
-_CONTENT: Final = {"type": ["string", "array", "null"]}
-_MESSAGE: Final = {
-    "type": "object",
-    "properties": {"role": _TEXT, "content": _CONTENT, **_CALLS},
-    "required": ["role"],
-}
+_TABLE: Final = load_table(Path(__file__).with_name("procedure.yaml"))
+_RECORD: Final = _TABLE["record"]
+_STEP: Final = tuple(_RECORD["properties"]["steps"]["items"]["properties"])
 _JSON: Final = """Write the record of this run. Reply with one JSON object and nothing else: \
 "objective", "progress", "steps", "next"."""
 _TEXT_REQUEST: Final = "Write the procedural memory of this run."
@@ -124,7 +99,7 @@ def procedure(
     else:
         run = as_chat(messages, [[line for line, _ in lines] for lines in parsed])
         request = [_said("system", loaded.text), *run, _said("user", asked)]
-    schema = _SCHEMA if with_schema else None
+    schema = _RECORD if with_schema else None
     reply = llm.complete(request, schema=schema, max_tokens=settings.max_tokens)
     if with_schema:
         return _record(reply, llm.name, [words for lines in parsed for _, words in lines])
@@ -139,7 +114,7 @@ def procedure(
 def _record(reply: Completion, model: str, texts: Sequence[str]) -> Procedure:
     """Return the record in a `reply` of the schema. `texts`: of the messages, verbatim."""
     row = json.loads(reply.text)
-    steps = [{name: one[name].strip() for name in _STEP["properties"]} for one in row["steps"]]
+    steps = [{name: one[name].strip() for name in _STEP} for one in row["steps"]]
     objective, progress, then = (row[name].strip() for name in ("objective", "progress", "next"))
     if not steps:
         raise LLMError(f"{model}: the record has no step")
@@ -153,7 +128,7 @@ def _record(reply: Completion, model: str, texts: Sequence[str]) -> Procedure:
             events.append(fault("procedure", "not_verbatim", result, number=number))
         written.append(f"{number}. {step['action']}")
         written += _labelled(f"   Result{'' if verbatim else ' (not verbatim)'}", result)
-        for name in _DETAILS:
+        for name in _STEP[2:]:
             written += _labelled(f"   {name.capitalize()}", step[name])
     written += _labelled("Next step", then)
     return Procedure("\n".join(written), len(steps), tuple(events), reply.usage)
@@ -208,7 +183,7 @@ def _labelled(label: str, text: str) -> list[str]:
 
 def _lines(message: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of a message, each as it is shown and as plain words."""
-    _check(message, _MESSAGE, where)
+    _check(message, _TABLE["message"], where)
     role = message["role"]
     for words in _texts(message.get("content")):
         yield f"{role}: {words}", words
@@ -220,7 +195,7 @@ def tool_calls(message: Mapping[str, Any], where: str) -> Iterator[tuple[str, st
     """Yield name and arguments of the tool calls of a message. Raises InputError on an invalid
     one, and on an id or a tool_call_id that is no text.
     """
-    _check(message, {"type": "object", "properties": _CALLS}, where)
+    _check(message, _TABLE["calls"], where)
     for call in message.get("tool_calls") or ():
         yield str(call["function"].get("name")), str(call["function"].get("arguments", ""))
 

@@ -98,7 +98,6 @@ class WrittenGraph:
 
     def forget(self, turns: Collection[str], unsaid: Container[object]) -> int:
         """Delete what rests on `turns`; see RelationGraph.forget."""
-        self._writer.forget()
         self.part.forget(turns)
         return self._relations.forget(turns, unsaid)
 

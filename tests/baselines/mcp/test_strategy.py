@@ -18,7 +18,7 @@ from baselines.mcp.strategy import server_of as from_settings
 from baselines.mcp.transports import Command
 from memsys.core.errors import InputError
 from memsys.core.types import Memory, Query
-from memsys.service.mcp.server import make_server
+from memsys.service.mcp import make_server
 from tests.baselines.mcp import conftest
 from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
 from tests.memsys.build import NOON, SESSIONS, ingest_all, session

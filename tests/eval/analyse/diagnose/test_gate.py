@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from eval.analyse.diagnose.gate import abstention, against_oracle, by_rule, gate, reached, rules
-from eval.summary.gate_cases import cases
+from eval.analyse.diagnose.gate import (
+    abstention,
+    against_oracle,
+    by_rule,
+    cases,
+    gate,
+    reached,
+    rules,
+)
 from tests.eval.analyse.diagnose.made_runs import (
     expanded,
     gated,

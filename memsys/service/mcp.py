@@ -1,22 +1,37 @@
-"""The tools: name, description, arguments as JSON Schema that an agent reads, and the memory
-operation behind each.
+"""The memory operations as tools of the Model Context Protocol (extra `mcp`): name, description and
+arguments of each, as an agent reads them, and the server that offers them.
 """
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
 from inspect import signature
 from typing import Annotated, Any, TypeVar
 
+import anyio
+import mcp_types as types
+from mcp.server.lowlevel.server import Server
 from pydantic import BaseModel, Field, create_model
 
 from memsys.core.errors import InputError, check_choice, problems
+from memsys.llm.base import LLMError
+from memsys.llm.budget import BudgetReached
 from memsys.service.memory import Memory
 from memsys.service.rest.chat import ShortText, Strict, Text
 from memsys.service.rest.schemas import PAGE_MOST, Budget, Metadata, Time, TopK, check_size
 from memsys.service.results import MemoryRecord
 
+_ABOUT = (
+    "A long-term memory. Search it before you answer what an earlier conversation may have "
+    "settled; add what is worth remembering."
+)
+_MESSAGE_MOST = 500  # characters
+_log = logging.getLogger(__name__)
 Reply = dict[str, Any]
 _User = Annotated[
     ShortText, Field(description="Whose memories: only those of this user are seen or changed.")
@@ -225,3 +240,51 @@ def _row(record: MemoryRecord) -> Reply:
         "time": row["time"],
         "metadata": row["metadata"],
     }
+
+
+def make_server(memory: Memory, user: str | None = None) -> Server[Any]:
+    """Return the server of `memory`. `user`: the user_id of calls that name none; None: each must
+    name one.
+    """
+    tools = [
+        types.Tool(
+            name=name,
+            description=tool.description,
+            input_schema=tool.schema_for(user),
+            annotations=types.ToolAnnotations(
+                read_only_hint=tool.reads, destructive_hint=tool.destroys, open_world_hint=False
+            ),
+        )
+        for name, tool in TOOLS.items()
+    ]
+
+    async def list_tools(*_: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=tools)
+
+    async def call(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        ask = partial(call_tool, memory, params.name, params.arguments or {}, user)
+        try:
+            reply = await anyio.to_thread.run_sync(ask)
+        except (InputError, LLMError, BudgetReached) as error:
+            return _failed(str(error))
+        except Exception:
+            _log.exception("the tool %.60s failed", params.name)
+            return _failed("internal error; see the server's log")
+        text = json.dumps(reply, ensure_ascii=False)
+        content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
+        return types.CallToolResult(content=content, structured_content=reply)
+
+    return Server(
+        "memsys",
+        version=version("memsys"),
+        instructions=_ABOUT,
+        on_list_tools=list_tools,
+        on_call_tool=call,
+    )
+
+
+def _failed(message: str) -> types.CallToolResult:
+    """Return an error of a tool: one line, encodable as UTF-8."""
+    line = " ".join(message.split())[:_MESSAGE_MOST].encode("utf-8", "replace").decode()
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=f"error: {line}")]
+    return types.CallToolResult(content=content, is_error=True)

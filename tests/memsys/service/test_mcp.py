@@ -19,8 +19,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 from memsys.core.errors import InputError
 from memsys.service import __main__ as serve
-from memsys.service.mcp.server import make_server
-from memsys.service.mcp.tools import call_tool
+from memsys.service.mcp import call_tool, make_server
 from memsys.service.memory import Memory
 from tests.memsys.service.made import memory as made
 from tests.memsys.service.rest.serving import CONFIG, KEY, PROJECT, Served, serving
