@@ -36,7 +36,7 @@ from eval.records.schema import CONTEXT_LINE, INGEST_LINE, RECORD, RECORD_DEFAUL
 from eval.run.build import FAILED_ONES, Built
 from eval.run.failures import Failure
 from eval.run.question import Asked, failed, read_again
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, refuse
 from memsys.core.files import open_entry
 from memsys.core.places import RECORDS, RUNS, find_run
 from memsys.core.trusted import check_addresses, check_config
@@ -45,6 +45,7 @@ Part = Literal["judge", "answer", "failed"]
 _MODELS = {"llm": "llm", "judge_llm": "llm@judge_llm"}  # by setting: the group as Hydra names it
 _AGAIN = {"reader", "judge", *_MODELS}  # groups that a repetition may set
 _FREE = {*OPERATIONAL, "from", "only", "seed", "resamples"}  # settings that it may set, too
+_OF_DATA = ("data", "key", "evidence")  # fields of a manifest that must be the parent's
 _PENDING = {"phase": "judge", "kind": "Pending", "message": "the judge has not been asked yet"}
 
 
@@ -66,23 +67,18 @@ class Repetition:
         """Raise InputError unless the new run has the parent's data, asks none but its questions,
         and can do the part again.
         """
-        for name in ("data", "key", "evidence"):
-            if manifest.get(name) != self.manifest.get(name):
-                raise InputError(
-                    f"from={self.folder.name}: the data files or their keys have changed "
-                    "since; start a new run"
-                )
-        known = {row["id"] for row in self._rows()}
-        if other := [one.id for one in built.dataset.questions if one.id not in known]:
-            raise InputError(
-                f"from={self.folder.name}: the run did not ask {other[0]}; start a new run for it"
-            )
-        reader = built.models.reader
-        if self.part == "answer" and reader is not None and not reader.reads_context:
-            raise InputError(
-                f"from={self.folder.name}: reader={manifest['choices']['reader']} reads memories, "
-                "and a run stores contexts; start a new run, which costs nothing with this reader"
-            )
+        known, where = {row["id"] for row in self._rows()}, f"from={self.folder.name}"
+        others = [one.id for one in built.dataset.questions if one.id not in known]
+        changed = [one for one in _OF_DATA if manifest.get(one) != self.manifest.get(one)]
+        reader = built.models.reader if self.part == "answer" else None
+        faults = {
+            f"{where}: the data files or their keys have changed since; start a new run": changed,
+            f"{where}: the run did not ask {''.join(others[:1])}; start a new run for it": others,
+            f"{where}: reader={manifest['choices']['reader']} reads memories, and a run stores "
+            "contexts; start a new run, which costs nothing with this reader": reader is not None
+            and not reader.reads_context,
+        }
+        refuse(faults)
 
     def named(self, overrides: Sequence[str]) -> list[str]:
         """Return `overrides` with the parent's id: what `last` or a part of an id stands for may
@@ -203,16 +199,17 @@ def resolve_parent(
         return config, choices, None
     folder = find_run(str(config["from"]))
     where, parent = f"from={folder.name}", load_manifest(folder)
-    if parent["status"] != "complete":
-        raise InputError(f"{where}: the run is {parent['status']}; resume it to its end first")
-    if "strategy" not in parent["config"]:
-        raise InputError(f"{where}: its answers were imported; name a run of eval.run")
     paths = [_path(override) for override in overrides]
-    if refused := [path for path in paths if path.partition(".")[0] not in _AGAIN | _FREE]:
-        raise InputError(
-            f"{where}: {refused[0]} is set, but retrieval is not repeated; leave it out, or start "
-            "a new run without from="
-        )
+    others = [path for path in paths if path.partition(".")[0] not in _AGAIN | _FREE]
+    faults = {
+        f"{where}: the run is {parent['status']}; resume it to its end first": parent["status"]
+        != "complete",
+        f"{where}: its answers were imported; name a run of eval.run": "strategy"
+        not in parent["config"],
+        f"{where}: {''.join(others[:1])} is set, but retrieval is not repeated; leave it out, or "
+        "start a new run without from=": others,
+    }
+    refuse(faults)
     for name, value in parent["config"].items():  # the folder may be somebody else's
         if name not in paths:
             check_config(value, "llm" if name in _MODELS else name, where)

@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from eval.datasets.types import Dataset
 from eval.judges.judge import Reference
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, refuse
 from memsys.core.yaml_text import load_table
 from memsys.strategies.strategy import Strategy
 
@@ -33,7 +33,7 @@ def check_compatibility(
     # Not llm.get: OmegaConf's error of a missing name keeps its callers' objects in memory.
     misses = dict(dict(llm).get("extra") or {}).get("misses", 0)
     is_number = isinstance(misses, int | float) and not isinstance(misses, bool)
-    refused = {
+    faults = {
         "reader=chain: knows only the questions of dataset=synthetic and planted ones; add "
         "dataset=synthetic, or use reader=extractive": reader == "chain"
         and not getattr(dataset, "asks_by_grammar", False),
@@ -52,9 +52,7 @@ def check_compatibility(
         "relevant documents; add reader=none": reader != "none"
         and not getattr(dataset, "has_gold", True),
     }
-    for why, is_wrong in refused.items():
-        if is_wrong:
-            raise InputError(why)
+    refuse(faults)
 
 
 def check_reference(name: str, compares: Reference, dataset: Dataset) -> None:
@@ -62,16 +60,15 @@ def check_reference(name: str, compares: Reference, dataset: Dataset) -> None:
     with a gold answer where there are cues instead, or the other way round.
     """
     with_cue = sum(question.cue is not None for question in dataset.questions)
-    if compares == "cue" and not with_cue:
-        raise InputError(
-            f"judge: {name}: judges whether a reply shows awareness of a cue, and "
-            f"dataset={dataset.name} has none; use judge.rubric=generous or strict"
-        )
-    if compares == "gold" and with_cue == len(dataset.questions):
-        raise InputError(
-            f"judge: {name}: compares with gold answers, and dataset={dataset.name} has "
-            "none, only cues; use judge=llm judge.rubric=awareness, or judge=none"
-        )
+    faults = {
+        f"judge: {name}: judges whether a reply shows awareness of a cue, and "
+        f"dataset={dataset.name} has none; use judge.rubric=generous or strict": compares == "cue"
+        and not with_cue,
+        f"judge: {name}: compares with gold answers, and dataset={dataset.name} has none, only "
+        "cues; use judge=llm judge.rubric=awareness, or judge=none": compares == "gold"
+        and with_cue == len(dataset.questions),
+    }
+    refuse(faults)
 
 
 def without_effect(
