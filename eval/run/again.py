@@ -32,13 +32,13 @@ from eval.records.jsonl import (
 )
 from eval.records.manifest import OPERATIONAL, OPERATIONAL_OF_MODELS, load_manifest
 from eval.records.rankings import Selections
-from eval.records.schema import CONTEXT_LINE, INGEST_LINE, RECORD, RECORD_DEFAULTS, Manifest, Record
+from eval.records.schema import CONTEXT_LINE, INGEST_LINE, RECORD, Manifest, Record, with_defaults
 from eval.run.build import FAILED_ONES, Built
 from eval.run.failures import Failure
 from eval.run.question import Asked, failed, read_again
 from memsys.core.errors import InputError, refuse
 from memsys.core.files import open_entry
-from memsys.core.places import RECORDS, RUNS, find_run
+from memsys.core.places import RECORDS, find_run, in_runs
 from memsys.core.trusted import check_addresses, check_config
 
 Part = Literal["judge", "answer", "failed"]
@@ -84,7 +84,7 @@ class Repetition:
         """Return `overrides` with the parent's id: what `last` or a part of an id stands for may
         change until the new run is resumed.
         """
-        if not _is_in_runs(self.folder):
+        if not in_runs(self.folder):
             return list(overrides)
         rest = [one for one in overrides if not one.startswith("from=")]
         return [*rest, f"from={self.folder.name}"]
@@ -154,8 +154,7 @@ class Repetition:
         return jobs
 
     def _rows(self) -> Iterable[Record]:
-        for row in read_lines(self.folder / RECORDS, schema=RECORD):
-            yield cast(Record, {**RECORD_DEFAULTS, **row})
+        yield from map(with_defaults, read_lines(self.folder / RECORDS, schema=RECORD))
 
     def _without_verdict(self, record: Record, compared: str | None) -> Record:
         """Return `record` as if nobody had judged it; `compared`: with what its answer is to be
@@ -215,7 +214,7 @@ def resolve_parent(
             check_config(value, "llm" if name in _MODELS else name, where)
     check_addresses(parent["config"], where)
     merged, options = _merged(config, parent, choices, paths)
-    merged["from"] = folder.name if _is_in_runs(folder) else str(folder)
+    merged["from"] = folder.name if in_runs(folder) else str(folder)
     new_config = OmegaConf.create(merged)
     OmegaConf.set_struct(new_config, True)
     part = _part(paths, options, where, only=config.only)
@@ -274,10 +273,6 @@ def _part(paths: Sequence[str], options: Mapping[str, str], where: str, *, only:
     raise InputError(
         f"{where}: nothing to do again; add judge=..., reader=..., their llm=..., or only=failed"
     )
-
-
-def _is_in_runs(folder: Path) -> bool:
-    return folder.parent.resolve() == RUNS.resolve()
 
 
 def _path(override: str) -> str:
