@@ -216,10 +216,9 @@ def title(measure: Measure) -> str:
 
 def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> list[str]:
     """Return warnings: settings in which runs differ, unfinished runs, questions left out."""
-    found = []
-    first = runs[0]
+    first, found = runs[0], []
     for run in runs[1:]:
-        imported = [one.label for one in (first, run) if one.manifest.get("kind") == "imported"]
+        imported = any(one.manifest.get("kind") == "imported" for one in (first, run))
         config, other = first.manifest["config"], run.manifest["config"]
         settings = [key for key in {**config, **other} if config.get(key) != other.get(key)]
         # Unless both strategies use vectors, the embedder explains no difference.

@@ -92,7 +92,11 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
         for title, measures in tables:
             sections.append(Section(title, [about(found, types), in_rows(found, measures, types)]))
     if selected:
-        notes += _not_applied(selected, request, request.measures if ranked else ())
+        ignored = request.measures if ranked else ()
+        given = {"--kind": request.kind, "--at": request.cutoffs, "--measure": ignored}
+        if options := [name for name, chosen in given.items() if chosen]:
+            text = f"{' and '.join(options)} {'does' if len(options) == 1 else 'do'} not apply"
+            notes += [f"{run.label} only selects memories: {text}" for run in selected]
         measures = set_measures(unit)
         if request.measures and not ranked:
             measures = list(request.measures)
@@ -145,17 +149,6 @@ def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]
                 f"Unit {unit}, recall {kinds}, cutoff {at}",
                 main_measures(unit, request.kind, at),
             )
-
-
-def _not_applied(
-    selected: Sequence[Run], request: Request, ignored: Sequence[Measure]
-) -> Iterator[str]:
-    """Yield a note per run that only selects memories, where options do not apply to it."""
-    given = {"--kind": request.kind, "--at": request.cutoffs, "--measure": ignored}
-    if options := [name for name, chosen in given.items() if chosen]:
-        does = "does" if len(options) == 1 else "do"
-        for run in selected:
-            yield f"{run.label} only selects memories: {' and '.join(options)} {does} not apply"
 
 
 def _ended(found: Sequence[Measured], asked: Sequence[Measure]) -> Iterator[str]:
