@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from memsys.core.addresses import secret_of
-from memsys.core.errors import InputError, check_installed
+from memsys.core.errors import InputError, check_installed, refuse
 from memsys.core.types import Vectors
 from memsys.core.yaml_text import load_table
 from memsys.stores.relations import (
@@ -55,19 +55,17 @@ class Neo4jRelations:
         label: str = "MemsysNode",
         similarity: str = "vector.similarity.cosine",
     ) -> None:
-        # Both become part of statements, which take no parameters there.
-        if not label.isidentifier():
-            raise InputError(f"relation_store.label: {label!r} is not a plain name")
-        if not all(part.isidentifier() for part in similarity.split(".")):
-            raise InputError(f"relation_store.similarity: {similarity!r} is no function name")
-        check_installed("neo4j", "relation_store=neo4j", "neo4j")
         address = urlsplit(url)
         is_server = address.scheme in _SCHEMES and address.hostname
-        if not is_server or "@" in address.netloc or address.query:
-            raise InputError(  # without the address, which may contain a password
-                "relation_store.url: use an address like bolt://localhost:7687; user and password "
-                "are separate settings"
-            )
+        named = all(part.isidentifier() for part in similarity.split("."))
+        faults = {  # without the address, which may contain a password
+            f"relation_store.label: {label!r} is not a plain name": not label.isidentifier(),
+            f"relation_store.similarity: {similarity!r} is no function name": not named,
+            "relation_store.url: use an address like bolt://localhost:7687; user and password are "
+            "separate settings": not is_server or "@" in address.netloc or address.query,
+        }
+        refuse(faults)  # label and similarity become part of statements
+        check_installed("neo4j", "relation_store=neo4j", "neo4j")
         self._url, self._user, self._database = url, user, database
         self._password_variable = password_variable
         self._cypher = load_table(_STATEMENTS, LABEL=label, SIMILARITY=similarity)
