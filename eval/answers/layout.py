@@ -26,7 +26,7 @@ TABLE = load_table(_FOLDER / "patterns.yaml")
 PATTERNS = {name: re.compile("|".join(one)) for name, one in TABLE["names"].items()}
 
 
-def wording(name: str, **facts: object) -> str:
+def wording(name: str, /, **facts: object) -> str:
     """Return the text `name` of patterns.yaml on these facts."""
     return str(TABLE["texts"][name]).format(**facts)
 
