@@ -164,9 +164,16 @@ class RowList:
 
     @cached_property
     def sample(self) -> Sequence[Item]:
-        """Up to 2,000 rows spread over the list; long texts are cut."""
-        rows = map(_item, self._place.objects[:: -(-self.count // _SAMPLE)])
-        return [replace(row, fields=_cut(row.fields)) for row in rows]
+        """Up to 2,000 rows spread over the list: long texts cut, long nested values left out."""
+        rows = []
+        for row in map(_item, self._place.objects[:: -(-self.count // _SAMPLE)]):
+            cut = {
+                key: value[:_CUT] if isinstance(value, str) else value
+                for key, value in row.fields.items()
+                if not isinstance(value, dict | list) or len(str(value)) <= _CUT
+            }
+            rows.append(replace(row, fields=cut))
+        return rows
 
     def items(self) -> Iterator[Item]:
         """Yield the rows in file order.
@@ -261,12 +268,3 @@ def _files(folder: Path) -> tuple[list[Path], list[str]]:
 
 def _plain(path: str) -> str:
     return re.sub(r"\[[0-9*]*\]", "", path).removeprefix("$").strip(".")
-
-
-def _cut(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields with long texts cut, without nested values that are long."""
-    return {
-        key: value[:_CUT] if isinstance(value, str) else value
-        for key, value in row.items()
-        if not isinstance(value, dict | list) or len(str(value)) <= _CUT
-    }

@@ -68,7 +68,9 @@ def read_rankings(path: Path) -> RankingFile:
     """
     text, source = read_text(path, ANSWERS)
     layout, rows = _rows(text, path.name)
-    _check_order(rows, path.name)
+    several = [row for row in rows if len({score for _, score in row.ranking}) >= _IN_ORDER]
+    if len(several) >= _IN_ORDER and all(row.rises for row in several):
+        raise InputError(wording("rising", where=f"{path.name}: {several[0].place}"))
     return RankingFile(source, layout, tuple(rows))
 
 
@@ -86,15 +88,6 @@ def rows_of(rankings: Mapping[str, Any], name: str) -> list[RankingRow]:
         where = f"{name}: {key!r:.60}"
         rows.append(_ranked(f"{key!r:.60}", key, key, None, [*_scored(value, where)], where))
     return rows
-
-
-def _check_order(rows: Sequence[RankingRow], name: str) -> None:
-    """Raise InputError if the scores of all rankings rise in the order of the file, as distances
-    do: the last would be taken for the best.
-    """
-    several = [row for row in rows if len({score for _, score in row.ranking}) >= _IN_ORDER]
-    if len(several) >= _IN_ORDER and all(row.rises for row in several):
-        raise InputError(wording("rising", where=f"{name}: {several[0].place}"))
 
 
 def _rows(text: str, name: str) -> tuple[str, list[RankingRow]]:

@@ -60,7 +60,14 @@ def _import(options: argparse.Namespace) -> None:
         raise InputError(_TEXTS["no_question"].format(shown(options.path)))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     (folder / ".gitignore").write_bytes(_IGNORED)  # a private text is never committed
-    _write(folder / FILE, (_sample(one, asked[one.id]) for one in imported.conversations))
+    with replacing(folder / FILE) as file:
+        Path(file.name).chmod(0o600)
+        mark = "[\n"
+        for one in imported.conversations:
+            sample = json.dumps(_sample(one, asked[one.id]), ensure_ascii=False, indent=1)
+            file.write(f"{mark}{sample}".encode())
+            mark = ",\n"
+        file.write(b"\n]\n")
     _report(imported, asked, folder)
 
 
@@ -121,19 +128,6 @@ def _sample(conversation: Conversation, asked: Iterable[Silver]) -> dict[str, An
         ]
     qa = [one.row() for one in asked]
     return {"sample_id": conversation.id, "conversation": fields, "qa": qa}
-
-
-def _write(path: Path, samples: Iterable[dict[str, Any]]) -> None:
-    """Write `samples` to `path`, a conversation at a time, in place of what was there. Only the
-    user can read the file.
-    """
-    with replacing(path) as file:
-        Path(file.name).chmod(0o600)
-        mark = "[\n"
-        for one in samples:
-            file.write(f"{mark}{json.dumps(one, ensure_ascii=False, indent=1)}".encode())
-            mark = ",\n"
-        file.write(b"\n]\n")
 
 
 if __name__ == "__main__":

@@ -194,22 +194,19 @@ class SmallWorld:
 
         Raises InputError if the parameters allow no such turns.
         """
+        turns, one = self._parameters.turns, self._parameters.tellers == "one"
         taken: list[int] = []
         for turn in self._free:
             if len(taken) == number:
                 break
-            if self._fits(turn, taken):
+            same_speaker = not any((other - turn) % turns % 2 for other in taken)
+            apart = all(other // turns != turn // turns for other in taken)
+            if (same_speaker or not one) and (apart or not self._parameters.past):
                 taken.append(turn)
         if len(taken) < number:
             raise fault("few_turns")
         self._free = [turn for turn in self._free if turn not in taken]
         return sorted(taken)
-
-    def _fits(self, turn: int, taken: list[int]) -> bool:
-        turns, one = self._parameters.turns, self._parameters.tellers == "one"
-        same_speaker = not any((other - turn) % turns % 2 for other in taken)
-        apart = all(other // turns != turn // turns for other in taken)
-        return (same_speaker or not one) and (apart or not self._parameters.past)
 
 
 def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Question]]:
