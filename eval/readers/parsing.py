@@ -32,7 +32,7 @@ _FRAME = re.compile(
     r"(?:an? |the )?",
     re.IGNORECASE,
 )
-_YOU = re.compile(r"\b(?:you|your|yours|yourself)\b|你", re.IGNORECASE)
+_YOU = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
 # After . ! ? and an optional closing quote, before a space and no lowercase letter; after 。！？
 # without a space. "Dr." and single initials do not end a sentence, but a second mark after them
 # does. Inside a run of marks no match begins, which would make a long run quadratic.
@@ -91,6 +91,11 @@ def _cut(text: str) -> list[str]:
     return [part for start, end in pairwise(ends) if (part := text[start:end].strip())]
 
 
+def _addresses(text: str) -> bool:
+    """Return whether `text` contains a form of "you"."""
+    return "你" in text or ("you" in text.lower() and _YOU.search(text) is not None)
+
+
 def _is_name(text: str) -> bool:
     """Return whether `text` may name a speaker: up to three capitalised words, or Chinese."""
     parts = text.split()
@@ -135,9 +140,7 @@ def sentences(content: str, speaker: str) -> tuple[Sentence, ...]:
         who, said = (head["speaker"], head["text"]) if head and named else (speaker, spoken)
         for part in _cut(said):
             asks = part.rstrip("\"'”’」』）").endswith(("?", "？"))
-            found.append(
-                Sentence(part, who, roots(part), asks, False, _YOU.search(part) is not None)
-            )
+            found.append(Sentence(part, who, roots(part), asks, False, _addresses(part)))
         if caption:
             text = _FRAME.sub("", caption["caption"].strip())
             found.append(Sentence(text, who, roots(text), False, True, False))
