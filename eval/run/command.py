@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from hydra._internal.utils import _run_hydra, get_args_parser
@@ -49,21 +47,9 @@ def _main(arguments: Sequence[str]) -> int:
     options = get_args_parser().parse_args(arguments)
     if not options.multirun and any(getattr(options, name) for name in _HYDRA_FLAGS):
         return _ask_hydra(options)
-    with _uncollected():
-        from eval.run import jobs  # noqa: PLC0415 - half a second that only runs need
+    from eval.run import jobs  # noqa: PLC0415 - half a second that only runs need
+
     return jobs.sweep(options, arguments) if options.multirun else jobs.single(arguments)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Do not look for garbage in what is imported, all of which stays: it takes 0.1 s."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
 
 
 def _ask_hydra(options: Any) -> int:
