@@ -15,8 +15,9 @@ from memsys.core.declared import Count
 from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.index.rank import Start
 from memsys.knowledge.facts.extract import ExtractSettings, needed_model
+from memsys.knowledge.facts.fact import FactChange
 from memsys.knowledge.facts.fact_book import FactBook
-from memsys.knowledge.facts.fact_writer import FactChange, FactWriter, UpdateSettings
+from memsys.knowledge.facts.fact_writer import FactWriter, UpdateSettings
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.find import RelationFinder, RelationSettings
 from memsys.knowledge.relations.forms import RelationGraphSettings
@@ -149,7 +150,7 @@ class Mem0Graph(Mem0):
         extraction.check_exchange("strategy.graph.exchange", settings.exchange)
         self.prompts = {**self.prompts, **extractor.prompts}
         self._graph = RelationGraph(store, uuid4().hex, parts.embedder, settings)
-        self._graph_writer = GraphWriter(extractor, self._graph, settings, self.events, found)
+        self._graph_writer = GraphWriter(extractor, self._graph, settings, found)
         self._finder = RelationFinder(self._graph, extractor, parts.embedder, parts.index, search)
 
     def ingest(self, session: Session) -> int:
@@ -158,7 +159,7 @@ class Mem0Graph(Mem0):
         """
         grown = super().ingest(session)
         self._finder.invalidate()
-        self._graph_writer.write(session)
+        self._graph_writer.write(session, self.events)
         return grown
 
     def forget(self, turns: Sequence[str]) -> int | None:
@@ -167,7 +168,6 @@ class Mem0Graph(Mem0):
         changed = super().forget(turns)
         if changed is None:
             return None
-        self._graph_writer.forget()
         self._found.forget(turns)
         self._finder.invalidate()
         return changed + self._graph.forget(turns, unsaid)

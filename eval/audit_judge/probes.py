@@ -11,7 +11,6 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-import yaml
 from tqdm import tqdm
 
 from eval.audit_judge.wrong_answers import WrongAnswers
@@ -23,6 +22,7 @@ from eval.metrics.stats.agreement import majority
 from memsys.core.concurrency import run_jobs
 from memsys.core.dates import MONTHS
 from memsys.core.terms import STOPWORDS, is_cjk
+from memsys.core.yaml_text import load_table
 from memsys.llm.base import LLMError
 
 # Kind -> whether a judge has to pass it, and a description.
@@ -159,40 +159,26 @@ def _refusal(question: Question) -> str | None:
     return wordings[len(question.text) % len(wordings)]
 
 
-_TEXTS = yaml.safe_load(Path(__file__).with_name("wording.yaml").read_text(encoding="utf-8"))
+_WORDS = "two three four five six seven eight nine ten eleven twelve".split()  # "one" is a pronoun
+_TEXTS = load_table(
+    Path(__file__).with_name("wording.yaml"), MONTH="|".join(MONTHS), WORD="|".join(_WORDS)
+)
 REFUSALS: Mapping[str, Sequence[str]] = _TEXTS["refusals"]
 _LONG: Mapping[str, Sequence[str]] = _TEXTS["long"]
 _VAGUE = {
     language: [(re.compile(asked), phrase) for asked, phrase in rows]
     for language, rows in _TEXTS["vague"].items()
 }
-_TOPIC = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _TOPIC_WORDS = 4
 _ASKING = STOPWORDS | set("s t many much long often date day month year time".split())
-_ANY = "|".join(MONTHS)
-_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({_ANY}),? (\d{{4}})\b")
-_MONTH_FIRST = re.compile(rf"\b({_ANY}) (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})\b")
-_CHINESE = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})[日号]")
-_DATED = re.compile(rf"\b(?:{_ANY})\b|\d{{4}}|\d[年月日号]", re.IGNORECASE)
-
-_WORDS = "two three four five six seven eight nine ten eleven twelve".split()  # "one" is a pronoun
 _TO_FIGURE = {word: str(n) for n, word in enumerate(_WORDS, 2)}
 _TO_WORD = {figure: word for word, figure in _TO_FIGURE.items()}
-_EDGE = r"(?![\w:/%°-]|[.,]\d)"
-# A number before what it counts, or alone: never the number of a title ("Part 2", "it takes two").
-_WORD = re.compile(
-    rf"(?<![\w-])({'|'.join(_WORDS)})(?= [a-z]){_EDGE}|^({'|'.join(_WORDS)})(?=\.?$)"
-)
-_FIGURE = re.compile(rf"(?<![\w.,:/$£€#-])(\d\d?)(?= [a-z]){_EDGE}|^(\d\d?)(?=\.?$)")
-
-# Words by which the order of items carries meaning, in the question or in the answer.
-_ORDERED = re.compile(
-    r"\b(?:order|first|last|then|after|before|respectively|from|to|later|next|rank\w*|each)\b"
-    r"|先|后|依次|分别|顺序|各|从|到",
-    re.IGNORECASE,
-)
 _ITEM_WORDS = 4
-_CLAUSE = re.compile(r"\b(?:is|are|was|were|has|have|had|who|which|that|because|but|or)\b", re.I)
+_PATTERNS: Mapping[str, str] = _TEXTS["patterns"]
+_TOPIC, _DAY_FIRST, _MONTH_FIRST, _CHINESE, _DATED, _WORD, _FIGURE, _ORDERED, _CLAUSE = (
+    re.compile(_PATTERNS[name])
+    for name in "topic day_first month_first chinese dated word figure ordered clause".split()
+)
 
 
 def buried(answer: str) -> str:

@@ -25,25 +25,9 @@ _BASE = {
 }
 LIGHT = frozenset(WORDS["light"].split())
 
-_LINE = re.compile(r"^(?P<speaker>[^:：\n]{1,40}?)\s*[:：]\s*(?P<text>.*)$", re.DOTALL)
-_CAPTION = re.compile(r"(?<!\s)\s*\[image: (?P<caption>.*?)\]\s*$", re.DOTALL)
-_FRAME = re.compile(
-    r"^(?:an? |the )?(?:close[- ]up )?(?:photo(?:graph(?:y)?)?|picture|image)s? (?:of|with) "
-    r"(?:an? |the )?",
-    re.IGNORECASE,
-)
-_YOU = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
-# After . ! ? and an optional closing quote, before a space and no lowercase letter; after 。！？
-# without a space. "Dr." and single initials do not end a sentence, but a second mark after them
-# does. Inside a run of marks no match begins, which would make a long run quadratic.
-_SHORT = ("Dr", "Mr", "Ms", "Mrs", "St", "[A-Z]")
-_END = re.compile(
-    "(?=[.!?])"  # before the rest, which takes longer to fail
-    + "".join(rf"(?<!\b{short})" for short in _SHORT)
-    + "(?:(?<![.!?])|"
-    + "|".join(rf"(?<=\b{short}[.!?])" for short in _SHORT)
-    + r")[.!?]++[\"'”’)]*+\s++(?=[^a-z\s])"
-    r"|[。！？；]+[”’」』）]*|\n+"
+SENTENCES = load_table(Path(__file__).parent / "sentences.yaml")
+_LINE, _CAPTION, _FRAME, _YOU, _END = (
+    re.compile(SENTENCES[name]) for name in ("line", "caption", "frame", "you", "end")
 )
 
 
@@ -93,7 +77,7 @@ def _cut(text: str) -> list[str]:
 
 def _addresses(text: str) -> bool:
     """Return whether `text` contains a form of "you"."""
-    return "你" in text or ("you" in text.lower() and _YOU.search(text) is not None)
+    return ("you" in text.lower() or "你" in text) and _YOU.search(text) is not None
 
 
 def _is_name(text: str) -> bool:

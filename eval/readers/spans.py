@@ -19,10 +19,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from eval.readers.evidence import ScoredSentence
-from eval.readers.parsing import WORDS, Kind, ParsedQuestion, is_light, root, roots
+from eval.readers.parsing import SENTENCES, WORDS, Kind, ParsedQuestion, is_light, root, roots
 
-TOKEN = re.compile(r"[^\W_]+(?:['’\-+][^\W_]+)*\+?|[^\w\s]")
-TOKEN_ZH = re.compile(r"[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*|\S")
+_TOKEN, _NAMED = (re.compile(SENTENCES[name]) for name in ("token", "named"))
+_TOKEN_ZH, _ZH_PUNCTUATION, _ZH_FUNCTION, _ZH_SMALL_TALK, _ZH_PLACE, _ZH_QUANTITY = (
+    re.compile(SENTENCES[f"{name}_zh"])
+    for name in ("token", "punctuation", "function", "small_talk", "place", "quantity")
+)
 
 COST = 0.18  # subtracted from every token, so that only informative words lengthen an answer
 CLAUSE_COST = 0.08  # the same where a clause is asked for: why, how
@@ -43,12 +46,6 @@ _COMMON, _FILLERS, _KIN, _MOODS = (
 _OPENERS = {Kind(kind): frozenset(words.split()) for kind, words in WORDS["openers"].items()}
 _PLACES = frozenset(("in", "at", "to", "from", "near", "around", "through"))
 _NEAR_PLACE = 3  # tokens after such a preposition that may be the place
-_NAMED = re.compile(
-    r"\b(?:name|names|named|called|titled?|book|movie|film|song|band|artist|author|game|series|show|"
-    r"team|brand|company|character|singer|language|musician)s?\b",
-    re.IGNORECASE,
-)
-
 EVIDENCE = 1.2  # weight of a sentence's evidence score beside that of its words
 NEAR = 0.6  # an item of a list needs this share of the best item's evidence score
 
@@ -61,17 +58,6 @@ ZH_AFTER = 0.95
 ZH_BEFORE = 0.93
 ZH_TYPED = 0.5
 ZH_PAUSE = -0.15  # the comma of a list
-_ZH_PUNCTUATION = re.compile(r"[^\w\s]|_")
-_ZH_FUNCTION_CHARACTERS = frozenset(
-    "的了是在和有吗呢吧啊呀哦嗯也都就还又很我你他她它们这那个么着过给把被让跟去来到说要会能可上下得地叫只全才再并而与"
-)
-_ZH_SMALL_TALK = re.compile(
-    "真的|哈哈+|觉得|其实|不过|但是|所以|然后|结果|居然|终于|已经|刚刚|刚才|今天|昨天|明天|前天|后来|现在|那天|"
-    "当然|可能|应该|一直|特别|非常|有点|一下|一起|知道|时候|恭喜|谢谢|加油|太好|厉害|开心|高兴|喜欢|没有|"
-    "不是|就是|还是|只是|自己|我们|你们|他们|什么|怎么|因为|如果|虽然|第一|上[周个]|下[周个]|去年|今年|明年"
-)
-_ZH_PLACE = re.compile(r"(?:在|去|到|从|回|往|住)(?P<place>[^\W\d_]{2,4})")
-_ZH_QUANTITY = re.compile(r"[\d一二两三四五六七八九十百千万半]+[^\W\d_]?")
 
 
 def _near(matched: list[bool], after: float, before: float) -> list[float]:
@@ -93,7 +79,7 @@ def _near(matched: list[bool], after: float, before: float) -> list[float]:
 
 
 class _Token(NamedTuple):
-    """A match of `TOKEN` in lower case, and what follows from its sentence alone.
+    """A match of `_TOKEN` in lower case, and what follows from its sentence alone.
 
     `capital`: it begins with a capital inside of a sentence; `placed`: shortly after a preposition
     of place. `mark`: the weight of punctuation, None of a word; `part`: the share of a word's
@@ -114,7 +100,7 @@ def _tokens(text: str) -> tuple[tuple[_Token, ...], tuple[tuple[int, int], ...]]
     """Return the tokens of an English sentence, which many questions may ask about, and start and
     end of each.
     """
-    matches = list(TOKEN.finditer(text))
+    matches = list(_TOKEN.finditer(text))
     found, before, away = [], "", _NEAR_PLACE + 1  # tokens since a preposition of place
     for word in [match[0] for match in matches]:
         inside = before != "" and (before.isalnum() or before in ",&'\"“")
@@ -191,7 +177,7 @@ def _marked(pattern: re.Pattern[str], text: str, group: int | str = 0) -> set[in
 def _token_weights_zh(
     question: ParsedQuestion, text: str, places: list[re.Match[str]]
 ) -> list[float]:
-    """Return a weight for each of `places`, the matches of `TOKEN_ZH` in `text`."""
+    """Return a weight for each of `places`, the matches of `_TOKEN_ZH` in `text`."""
     small_talk = _marked(_ZH_SMALL_TALK, text)
     typed: set[int] = set()
     if question.kind is Kind.WHERE:
@@ -210,7 +196,7 @@ def _token_weights_zh(
             weights.append(ZH_PAUSE if piece in "、“”「」《》‘’" else HARD)
         elif hit:
             weights.append(ZH_ASKED)
-        elif piece in _ZH_FUNCTION_CHARACTERS or at in small_talk:
+        elif _ZH_FUNCTION.fullmatch(piece) or at in small_talk:
             weights.append(ZH_LIGHT)
         else:
             weights.append(ZH_NEW * (nearness + ZH_TYPED * (at in typed)) - ZH_COST)
@@ -250,7 +236,7 @@ def spans(
         text = item.sentence.text
         places: Sequence[tuple[int, int]]
         if question.chinese:
-            pieces = list(TOKEN_ZH.finditer(text))
+            pieces = list(_TOKEN_ZH.finditer(text))
             places = [piece.span() for piece in pieces]
             values = _token_weights_zh(question, text, pieces)
         else:

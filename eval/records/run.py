@@ -13,7 +13,7 @@ from eval.metrics.protocols import protocols
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import INGEST, read_lines
 from eval.records.manifest import leaves, load_manifest
-from eval.records.rankings import Ranked, load_rankings
+from eval.records.rankings import Ranked, Selections, load_rankings
 from eval.records.schema import (
     INGEST_LINE,
     RECORD,
@@ -22,7 +22,6 @@ from eval.records.schema import (
     Manifest,
     Record,
 )
-from eval.records.selections import Selections
 from memsys.core.errors import InputError
 from memsys.core.places import RECORDS, find_run
 

@@ -12,7 +12,7 @@ if __name__ == "__main__":
         from eval.run.garbage import seldom_collected
 
         with seldom_collected():
-            from eval.run.command import main
+            from eval.run.composing import main
 
             sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:  # before it was imported

@@ -110,13 +110,12 @@ def _counts(usage: Usage) -> dict[str, Any]:
 
 def _events(strategy: MemoryStrategy) -> list[Row]:
     """Return the events that the strategy has logged since the last line, and empty its log."""
-    events = [{name: _clean(value) for name, value in event.items()} for event in strategy.events]
+    events = [
+        {name: without_secrets(one) if isinstance(one, str) else one for name, one in event.items()}
+        for event in strategy.events
+    ]
     strategy.events.clear()
     return events
-
-
-def _clean(value: Any) -> Any:
-    return without_secrets(value) if isinstance(value, str) else value
 
 
 def _ingest(session: Session, strategy: MemoryStrategy) -> int:

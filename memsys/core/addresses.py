@@ -91,6 +91,18 @@ def check_key(key_variable: str, host: str, option: str) -> None:
         )
 
 
+def secret_of(variable: str | None, setting: str, remedy: str) -> str | None:
+    """Return the value of the environment variable that `setting` names; None if it names none.
+    Raises InputError with the `remedy` if it is not set or empty.
+    """
+    if variable is None:
+        return None
+    secret = os.environ.get(variable)
+    if not secret:
+        raise InputError(f"{setting}: the environment has no {variable}; {remedy}")
+    return secret
+
+
 def without_secrets(text: str, key_variable: str = "") -> str:
     """Return `text` with each secret replaced by the name of its environment variable. A server may
     repeat a key in its answers. Secrets are the values of at least 8 characters of variables whose

@@ -6,7 +6,6 @@ Weeks run from Monday: 上周五 is the Friday of the week before, so it is one 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import date, timedelta
 from functools import lru_cache
 
@@ -14,6 +13,7 @@ from memsys.core.dates import (
     SEASONS,
     DateMention,
     Period,
+    compiled,
     days_from,
     find_mentions,
     in_month,
@@ -38,11 +38,8 @@ def dates_of(text: str, said: date) -> tuple[DateMention, ...]:
 
 _WEEKDAYS = {char: number for number, char in enumerate("一二三四五六")} | {"日": 6, "天": 6}
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
+_WEEKS = {-2: "的前两周", -1: "的前一周", 0: "那一周", 1: "的后一周", 2: "的后两周"}
 _YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "本年": 0, "明年": 1, "后年": 2}
-_DAYS = {
-    "大前天": -3, "前天": -2, "前晚": -2, "昨": -1, "今": 0, "刚才": 0, "刚刚": 0,
-    "明": 1, "大后天": 3, "后天": 2,
-}  # fmt: skip
 
 
 def _year_of(m: re.Match[str], said: date) -> int | None:
@@ -76,11 +73,6 @@ def _season(m: re.Match[str], said: date) -> Period | None:
     return in_season(name, year, f"{year}年{m['season']}天")
 
 
-def _near_day(m: re.Match[str], said: date) -> Period:
-    offset = next(step for word, step in _DAYS.items() if m[0].startswith(word))
-    return on_day(said + timedelta(days=offset), chinese=True)
-
-
 def _steps(which: str) -> int:
     return which.count("下") - which.count("上")
 
@@ -99,11 +91,7 @@ def _weekend(m: re.Match[str], said: date) -> Period:
 
 def _week(m: re.Match[str], said: date) -> Period:
     steps = _steps(m["which"])
-    day = write_day(said, chinese=True)
-    text = {0: f"{day}那一周", -1: f"{day}的前一周", 1: f"{day}的后一周"}.get(steps)
-    text = (
-        text or f"{day}的{'前' if steps < 0 else '后'}{'两' if abs(steps) == 2 else abs(steps)}周"
-    )
+    text = f"{write_day(said, chinese=True)}{_WEEKS[steps]}"
     return days_from(week_of(said) + timedelta(days=7 * steps), 7, text)
 
 
@@ -147,14 +135,17 @@ def _since(m: re.Match[str], said: date) -> Period | None:
     return Period(period.first, period.last, "since", period.text)
 
 
-_BY_NAME: dict[str, Callable[[re.Match[str], date], Period | None]] = {
-    rule.__name__.lstrip("_"): rule
-    for rule in (
-        *(_month_day, _season, _whole_year, _near_day, _weekend, _weekday),
-        *(_week, _month, _counted, _since),
-    )
-}
-_RULES = [(re.compile(pattern), _BY_NAME[rule]) for rule, pattern in TABLE["chinese"]]
+_RULES = compiled(
+    TABLE["chinese"],
+    {
+        rule.__name__.lstrip("_"): rule
+        for rule in (
+            *(_month_day, _season, _whole_year, _weekend, _weekday),
+            *(_week, _month, _counted, _since),
+        )
+    },
+    chinese=True,
+)
 
 
 @lru_cache(maxsize=32_768)

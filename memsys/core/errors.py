@@ -6,6 +6,7 @@ import errno
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from memsys.core.program import as_started
@@ -66,6 +67,12 @@ def problems(where: object, remedy: str = "") -> Iterator[None]:
         yield
     except ValidationError as error:
         raise InputError(f"{where}: {first_problem(error)}{remedy}") from error
+
+
+def check_installed(package: str, option: str, extra: str) -> None:
+    """Raise InputError naming `option` and the `extra` to install if `package` is missing."""
+    if find_spec(package) is None:
+        raise InputError(f"{option}: not installed; pip install -e '.[{extra}]'")
 
 
 def check_whole(name: str, value: object, least: int = 1) -> int:

@@ -22,7 +22,7 @@ from memsys.core.json_text import parse_json
 from memsys.core.types import Usage
 from memsys.llm.base import LLMError, RequestTooLongError
 from memsys.llm.budget import Budget, BudgetReached, Limits
-from memsys.llm.endpoint import Exchange
+from memsys.llm.endpoint import Exchange, ServerSettings
 from memsys.llm.network import AnswerTooLarge, Network, Outgoing
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import RecordedAnswer
@@ -70,24 +70,15 @@ class Client:
     first attempt fails. Its part of a call takes 0.4 ms, as long as all others together.
     """
 
-    def __init__(
-        self,
-        base_url: str,
-        limits: Limits,
-        budget: Budget | None,
-        *,
-        key_variable: str,
-        timeout_s: float,
-        retries: int,
-    ) -> None:
-        """See Endpoint."""
-        self._key_variable, self._timeout_s = key_variable, timeout_s
-        self._attempts = _Attempts(limits, budget, timeout_s)
+    def __init__(self, settings: ServerSettings, budget: Budget | None) -> None:
+        """A server on this machine is started."""
+        self._key_variable, self._timeout_s = settings.key_variable, settings.timeout_s
+        self._attempts, address = _Attempts(settings, budget), settings.base_url
         self._openai = openai.OpenAI(
-            api_key=os.environ.get(key_variable) or _NO_KEY,
-            base_url=base_url,
-            timeout=timeout_s,
-            max_retries=retries,
+            api_key=os.environ.get(settings.key_variable) or _NO_KEY,
+            base_url=address if isinstance(address, str) else address.start(),
+            timeout=settings.timeout_s,
+            max_retries=settings.retries,
             http_client=httpx2.Client(transport=self._attempts),
         )
 
@@ -160,9 +151,9 @@ class _Attempts(httpx2.BaseTransport):
     between attempts are in the OpenAI client and do not occupy a slot of the running calls.
     """
 
-    def __init__(self, limits: Limits, budget: Budget | None, timeout_s: float) -> None:
-        """`timeout_s` bounds one attempt, from sending to the last byte of the answer."""
-        self._limits, self._budget, self._timeout_s = limits, budget, timeout_s
+    def __init__(self, settings: ServerSettings, budget: Budget | None) -> None:
+        self._limits = Limits(settings.concurrency, settings.requests_per_minute)
+        self._budget, self._timeout_s = budget, settings.timeout_s
         self._network = Network()
         # By path, what the OpenAI client first sent to it, without content.
         self._templates: dict[str, Outgoing] = {}

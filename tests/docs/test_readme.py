@@ -109,7 +109,6 @@ def test_its_figures_are_those_of_the_longer_page():
         assert set() < figures(section(README, start)) <= figures(FINDINGS)
 
 
-ENGLISH = (PROJECT / "README.md").read_text(encoding="utf-8")
 CHINESE = (PROJECT / "README.zh-CN.md").read_text(encoding="utf-8")
 HAN = re.compile(r"[\u4e00-\u9fff]")
 MOST_CHARACTERS = 1800  # 900 English words take about as many Chinese characters
@@ -153,14 +152,14 @@ def targets(section: str) -> set[str]:
 
 def test_headings_and_commands_are_the_same():
     for of in (headings, commands):
-        assert len(of(ENGLISH)) > 8
-        assert of(CHINESE) == of(ENGLISH)
+        assert len(of(README)) > 8
+        assert of(CHINESE) == of(README)
 
 
 def test_headings_comments_and_heads_of_tables_are_chinese():
     assert not re.search(r"^## [\x00-\x7f]+$", prose(CHINESE), re.MULTILINE)
     found = comments(CHINESE)
-    assert len(found) == len(comments(ENGLISH)) > 8
+    assert len(found) == len(comments(README)) > 8
     assert [one for one in found if " " in one and not HAN.search(one)] == []
     heads = re.findall(r"^\|(.*)\|\n\|---", CHINESE, re.MULTILINE)
     assert heads
@@ -174,15 +173,14 @@ def test_it_is_as_short_as_the_english_one():
     assert 600 < len(HAN.findall(text)) <= MOST_CHARACTERS
 
 
-@pytest.mark.parametrize("number", range(len(sections(ENGLISH))))
+@pytest.mark.parametrize("number", range(len(sections(README))))
 def test_every_section_has_the_same_figures_and_links(number):
-    chinese, english = sections(CHINESE)[number], sections(ENGLISH)[number]
+    chinese, english = sections(CHINESE)[number], sections(README)[number]
     assert measured(chinese) == measured(english)
     assert targets(chinese) == targets(english)
 
 
 TABLES = PROJECT / "results" / "tables"
-PAGE = (PROJECT / "docs" / "findings.md").read_text(encoding="utf-8")
 _LINK = re.compile(r"results/tables/([\w-]+)\.md")
 
 
@@ -195,7 +193,7 @@ def claims() -> list[tuple[str, set[str], tuple[str, ...]]]:
     """Each row that names a table: its claim, its figures, and the tables ("the same": also those
     of the row before)."""
     found: list[tuple[str, set[str], tuple[str, ...]]] = []
-    for line in PAGE.splitlines():
+    for line in FINDINGS.splitlines():
         *cells, source = line.strip("| ").split(" | ") if line.startswith("| ") else [""]
         names = tuple(_LINK.findall(source))
         if "the same" in source:

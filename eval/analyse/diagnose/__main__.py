@@ -7,7 +7,15 @@ import sys
 from collections.abc import Sequence
 from operator import itemgetter
 
-from eval.analyse.diagnose.gate import abstention, gate
+from eval.analyse.diagnose.gate import (
+    ORIGINS,
+    Case,
+    abstention,
+    cases,
+    found_turns,
+    gate,
+    recall,
+)
 from eval.analyse.diagnose.pairing import Pair, memory_ids, pair_with_direct, pair_with_expanded
 from eval.analyse.diagnose.retrieval_vs_reading import Marking, retrieval_and_reading
 from eval.cli import add_run, add_wide, code_of, parser
@@ -20,7 +28,6 @@ from eval.rendering.contrasts import difference_cells
 from eval.rendering.numbers import interval, percent, signed
 from eval.rendering.tables import type_name
 from eval.summary.contrast import paired_contrasts
-from eval.summary.gate_cases import ORIGINS, Case, cases, found_turns, recall
 from eval.summary.sample import Sample, by_type
 from memsys.core.errors import InputError
 

@@ -8,7 +8,8 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from eval.analyse.tabulate.grid import Grid, label_of
+from eval.analyse.diagnose.gate import Case, cases, gate_shares, sample
+from eval.analyse.tabulate.grid import HASH, Grid, label_of
 from eval.datasets.types import PLANT_KINDS, TYPES
 from eval.metrics.evidence import SESSIONS
 from eval.metrics.harm import SHOWN, USED
@@ -20,7 +21,6 @@ from eval.rendering.blocks import Table
 from eval.rendering.contrasts import COLUMNS, csv_lines, difference_cells
 from eval.rendering.numbers import ABSENT, interval, percent, signed
 from eval.summary.contrast import NOT_SHOWN, Row, contrast, paired_contrasts
-from eval.summary.gate_cases import Case, cases, gate_shares, sample
 from eval.summary.measures import (
     ABSTAINED,
     ADVERSARIAL,
@@ -36,7 +36,6 @@ from memsys.core.errors import InputError
 
 MULTI_HOP = TYPES[1]
 _LEAST = 3  # adversarial questions for a column: an interval of two says nothing
-HASH = 10  # digits of a configuration's sha256 in tables
 _TYPES = tuple(name for name in TYPES.values() if name != ADVERSARIAL)
 _NAMES = ("interaction", "by_type", "gates", "harm")
 _TITLES = {RECALL: "Evidence recall, by turn", SESSIONS: "Evidence recall, by session"}

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import log2
+from pathlib import Path
 from typing import Literal
+
+from memsys.core.yaml_text import load_table
 
 Cut = Literal["", "rank", "tokens", "turns"]
 
@@ -68,10 +71,10 @@ class RetrievalMetric:
     name: str
     title: str
     score: Callable[[Judged, int | None], float | None]
-    cuts: tuple[Cut, ...] = ("", "rank")
+    cuts: Sequence[Cut] = ("", "rank")
     at_evidence: bool = False
     ordered: bool = True
-    aliases: tuple[str, ...] = ()
+    aliases: Sequence[str] = ()
 
 
 def recall(judged: Judged, cutoff: int | None) -> float:
@@ -164,46 +167,11 @@ def store_share(judged: Judged, cutoff: int | None) -> float | None:
     return min(judged.places(cutoff) / judged.size, 1.0) if judged.size else None
 
 
-_EVERY_CUT: tuple[Cut, ...] = ("", "rank", "tokens", "turns")
-METRICS: tuple[RetrievalMetric, ...] = (  # in the order of tables
-    RetrievalMetric(
-        name="recall",
-        title="recall",
-        score=recall,
-        cuts=_EVERY_CUT,
-        ordered=False,
-        aliases=("R", "recall_fraction"),
-    ),
-    RetrievalMetric(
-        name="recall_any",
-        title="any",
-        score=recall_any,
-        cuts=_EVERY_CUT,
-        ordered=False,
-        aliases=("hit", "Success"),
-    ),
-    RetrievalMetric(
-        name="recall_all",
-        title="all",
-        score=recall_all,
-        cuts=_EVERY_CUT,
-        ordered=False,
-        aliases=("R_all",),
-    ),
-    RetrievalMetric(
-        name="precision", title="precision", score=precision, ordered=False, aliases=("P",)
-    ),
-    RetrievalMetric(name="ndcg", title="nDCG", score=ndcg, aliases=("nDCG", "ndcg_cut")),
-    RetrievalMetric(name="mrr", title="MRR", score=mrr, aliases=("RR", "recip_rank")),
-    RetrievalMetric(name="map", title="MAP", score=average_precision, aliases=("AP", "map_cut")),
-    RetrievalMetric(
-        name="r_precision",
-        title="R-precision",
-        score=precision,
-        cuts=("",),
-        at_evidence=True,
-        aliases=("Rprec", "R_prec"),
-    ),
-    RetrievalMetric(name="first_rank", title="first rank", score=first_rank, cuts=("",)),
-    RetrievalMetric(name="store_share", title="share of store", score=store_share, ordered=False),
+_Score = Callable[[Judged, int | None], float | None]
+_OF_RANKS: tuple[_Score, ...] = (recall, recall_any, recall_all, precision, ndcg, mrr, first_rank)
+_SCORES = {one.__name__: one for one in (*_OF_RANKS, store_share)}
+_SCORES |= {"map": average_precision, "r_precision": precision}
+METRICS = tuple(  # in the order of tables
+    RetrievalMetric(name=name, score=_SCORES[name], **fields)
+    for name, fields in load_table(Path(__file__).parents[1] / "measures.yaml").items()
 )

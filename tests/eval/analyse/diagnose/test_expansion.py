@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from eval.analyse.diagnose.__main__ import displaced, expansion, where_found
+from eval.analyse.diagnose.gate import found_turns, recall
 from eval.analyse.diagnose.pairing import pair_with_direct
-from eval.summary.gate_cases import found_turns, recall
 from tests.eval.analyse.diagnose.made_runs import (
     expanded,
     imported,
