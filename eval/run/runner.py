@@ -178,11 +178,11 @@ class Runner:
                 self._files.add_calls(calls)
                 self._files.add_step(line)
 
-        ingested = ingest(conversation, strategy, self.built.meter, note, begin)
+        wall_ms, failure = ingest(conversation, strategy, self.built.meter, note, begin)
         with self._lock:
-            self.seconds["ingest"] += ingested.wall_ms / 1000
-            self._failures.note(conversation.id, ingested.failure)
-        if failure := ingested.failure:
+            self.seconds["ingest"] += wall_ms / 1000
+            self._failures.note(conversation.id, failure)
+        if failure is not None:
             return lambda question: partial(failed, question, failure)
         ends = {session.owner or conversation.id: session.time for session in conversation.sessions}
         models, meter = self.built.models, self.built.meter

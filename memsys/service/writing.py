@@ -13,7 +13,7 @@ from threading import RLock
 from typing import Any
 from uuid import uuid4
 
-from memsys.core.language import covers, language_of
+from memsys.core.terms import covers, language_of
 from memsys.core.titles import title_of
 from memsys.core.turns import importance
 from memsys.core.types import Memory

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -61,12 +60,6 @@ class Tracker(Protocol):
 
     def log(self, run: FinishedRun) -> None:
         """Log `run`, or update it if it was logged before."""
-
-
-def check_installed(package: str) -> None:
-    """Raise InputError without the `package` of the tracker and the extra of the same name."""
-    if find_spec(package) is None:
-        raise InputError(f"tracker={package}: not installed; pip install 'memsys[{package}]'")
 
 
 def tracker_of(config: DictConfig) -> Tracker | None:

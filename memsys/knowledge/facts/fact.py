@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from memsys.core.relative_dates import resolve
+from memsys.core.chinese_dates import resolve
 from memsys.core.terms import terms
 from memsys.core.turns import importance, line
 from memsys.core.types import Memory, Turn, Usage

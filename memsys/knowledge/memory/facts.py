@@ -7,13 +7,13 @@ from typing import Any
 
 from memsys.core.declared import Name
 from memsys.core.types import Conversation, Memory, Session
-from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor, needed_model
+from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
 from memsys.knowledge.facts.fact import Fact, FactChange, as_memory, plain
 from memsys.knowledge.facts.fact_writer import Outcome, applied, read_session
 from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.relations.extract import SameReply
 from memsys.knowledge.relations.written_graph import WrittenGraph
-from memsys.llm.base import LLM
+from memsys.llm.base import LLM, needed_model
 
 
 class Facts:
@@ -34,8 +34,7 @@ class Facts:
         relations of a reply are those of `graph`. Raises InputError without a model, or if a
         prompt cannot be used.
         """
-        remedy = "llm=openai or llm=local"
-        model = needed_model(llm, f"memory={self.name}", "facts", remedy)
+        model = needed_model(llm, f"memory={self.name}", "write the facts")
         if graph is None:
             return FactMemoryBuilder(self.name, model, self._settings)
         self._settings.check_exchange("graph.exchange", graph.exchange)

@@ -15,14 +15,13 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import rarity
 from memsys.graph.entities import key_of
 from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore, Statement
-from memsys.knowledge.facts.extract import needed_model
 from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.graph_writer import GraphWriter
 from memsys.knowledge.relations.relation_graph import RelationGraph
 from memsys.knowledge.relations.triples import as_memory
-from memsys.llm.base import LLM
+from memsys.llm.base import LLM, needed_model
 from memsys.stores.relations import Node, Relation, RelationStore
 
 
@@ -43,7 +42,7 @@ class WrittenByModel:
     def open(self, llm: LLM | None, embedder: CachedEmbedder) -> WrittenGraph:
         """Return an empty graph. Raises InputError without a model, or if a prompt is unusable."""
         remedy = "llm=openai, or llm=local graph.calls=schema"
-        model = needed_model(llm, f"graph={self.name}", "graph", remedy)
+        model = needed_model(llm, f"graph={self.name}", "write the graph", remedy)
         extractor = RelationExtractor(model, self._settings)
         graph = RelationGraph(self._store, uuid4().hex, embedder, self._settings)
         return WrittenGraph(extractor, graph, self._settings, self._max_share)
