@@ -253,7 +253,7 @@ def ranking_line(
         line: RankingLine = {"id": question, "store": store, "selected": True, "complete": whole}
         return {**line, "context_sha256": context}
     ranking = retrieval.candidates if retrieval.ranking is None else retrieval.ranking
-    scores = np.round([one.score for one in ranking], DIGITS).tolist()  # round() takes 8 times it
+    scores = np.array([one.score for one in ranking]).round(DIGITS).tolist()  # 8 times round()
     return {
         "id": question,
         "store": store,
