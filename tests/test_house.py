@@ -44,22 +44,16 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-def package_graph() -> dict[str, set[str]]:
-    """The packages that each package imports."""
+def test_no_package_imports_itself_through_others():
     files = [path for top in TOPS for path in (ROOT / top).rglob("*.py")]
     of: dict[str, str] = {}
     for path in files:
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         of[name.removesuffix(".__init__")] = package(path)
-    graph: dict[str, set[str]] = {package(path): set() for path in files}
+    graph: dict[str, set[str]] = {package(path): set() for path in files}  # what each one imports
     for path in files:
         own = package(path)
         graph[own] |= {of[name] for name in imported(path) if name in of} - {own}
-    return graph
-
-
-def test_no_package_imports_itself_through_others():
-    graph = package_graph()
     assert len(graph) > 20
     assert "memsys/core" in graph["memsys/strategies"]
     try:

@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[1]
 POSIX = ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty", "posix_ipc")
 EXTRAS = ("mcp", "mcp_types", "neo4j", "qdrant_client", "qdrant_edge")
 IMPORTED = (
-    *("eval.cli", "eval.run.command", "eval.records.folder", "memsys.llm.recording"),
-    *("memsys.service.__main__", "memsys.service.rest.app", "memsys.service.mcp.tools"),
+    *("eval.cli", "eval.run.composing", "eval.records.folder", "memsys.llm.recording"),
+    *("memsys.service.__main__", "memsys.service.rest.app"),
 )
 STORES = """
 from memsys.stores.faiss_vectors import FaissVectors
@@ -53,7 +53,7 @@ def test_commands_service_and_default_stores_do_without_extras_and_modules_of_po
 def test_help_and_refusals_import_nothing_that_only_runs_need():
     code = """
 import sys
-from eval.run.command import main
+from eval.run.composing import main
 sys.argv = ["python -m eval.run"]
 for arguments in (["--help"], ["--cfg", "job"], ["k=0"]):
     try:
@@ -65,7 +65,7 @@ print(*sys.modules, file=sys.stderr)
     ended = _python("-c", code)
     imported = ended.stderr.splitlines()[-1].split()
     own = [name for name in imported if name.partition(".")[0] in {"eval", "baselines", "memsys"}]
-    assert "eval.run.command" in own
+    assert "eval.run.composing" in own
     assert len(own) <= 20, own
     assert len(imported) <= 550, imported
     assert not {*imported} & {"faiss", "numpy", "pandas", "scipy", "sqlite3", "tqdm"}
@@ -80,7 +80,7 @@ RUN_NEEDS_NOT = (
 def test_a_run_imports_no_other_data_sets_and_no_library_that_it_does_not_need(tmp_path):
     code = f"""
 import sys
-from eval.run.command import main
+from eval.run.composing import main
 assert main(["strategy=no_memory", "questions=2", {f"hydra.run.dir={tmp_path / 'run'}"!r}]) == 0
 print(*sys.modules)
 """
@@ -101,7 +101,7 @@ def test_a_command_finds_the_modules_of_the_working_folder_last(tmp_path, capsys
     assert "run" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("program", "first"), [("eval", "cli"), ("eval/run", "run.command")])
+@pytest.mark.parametrize(("program", "first"), [("eval", "cli"), ("eval/run", "run.composing")])
 def test_ctrl_c_while_modules_are_imported_shows_no_traceback(program, first, monkeypatch):
     class Interrupted:
         def __getattr__(self, name: str) -> None:

@@ -21,24 +21,14 @@ SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "conf", "data",
 FETCHED = "answer_key_errors.json"  # a name that the user's copy of a data set has
 LEAST = (77, 0)  # of setuptools: pyproject.toml requires it
 
-
-def _setuptools() -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in version("setuptools").split(".")[:2])
-    except PackageNotFoundError:
-        return (0,)
-
-
+try:
+    _FOUND = tuple(int(part) for part in version("setuptools").split(".")[:2])
+except PackageNotFoundError:
+    _FOUND = (0,)
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(_setuptools() < LEAST, reason="pip install 'setuptools>=77'"),
+    pytest.mark.skipif(_FOUND < LEAST, reason="pip install 'setuptools>=77'"),
 ]
-
-
-def _pip(*arguments: str | Path) -> None:
-    command = [sys.executable, "-m", "pip", *arguments, "--no-deps", "--quiet"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +44,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             target.parent.mkdir(exist_ok=True)
             shutil.copy(source, target)
     (place / "copy" / "data" / FETCHED).write_text("[]")
-    _pip("wheel", "--no-build-isolation", "--wheel-dir", place, place / "copy")
+    command = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--quiet"]
+    command += ["--wheel-dir", str(place), str(place / "copy")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
     (found,) = place.glob("memsys-*.whl")
     return found
 

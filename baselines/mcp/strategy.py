@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -14,12 +13,12 @@ from tqdm import tqdm
 
 from baselines.mcp.admission import Server, admit
 from baselines.mcp.arguments import leaves
+from baselines.mcp.connection import Address, Command
 from baselines.mcp.session import OwnerMemory
 from baselines.mcp.tools import Wanted
-from baselines.mcp.transports import Address, Command
 from memsys.core.addresses import check_open
 from memsys.core.declared import Count, Range, Seconds, check_values
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_installed
 from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
@@ -126,8 +125,7 @@ def server_of(
     InputError on a wrong value.
     """
     check_values(server_of, locals(), "strategy")
-    if importlib.util.find_spec("mcp") is None:
-        raise InputError("strategy=mcp: not installed; pip install -e '.[mcp]'")
+    check_installed("mcp", "strategy=mcp", "mcp")
     if (command is None) == (url is None):
         raise InputError("strategy=mcp: set either strategy.command or strategy.url")
     at: Command | Address

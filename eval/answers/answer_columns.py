@@ -7,15 +7,7 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 from statistics import fmean
 
-from eval.answers.column_names import (
-    ANSWER_HINT,
-    NAMES,
-    OTHER_TEXT,
-    is_key,
-    named,
-    rank_of,
-    snake,
-)
+from eval.answers.layout import NAMES, PATTERNS, is_key, named, rank_of, snake
 from eval.answers.sheet import MOST, Sheet
 from eval.answers.values import blank, mean_verdict, runs
 
@@ -29,21 +21,6 @@ _DEVIATIONS = 2  # beyond which verdicts are not by chance against the answers
 _PAIRS = 99  # answers of each verdict that are compared
 _PASS = 0.5
 _OWN = 0  # position of the names under which this project writes verdicts
-_NUMBER = re.compile(r"(?:[-_. ](?:run|judg[a-z]+))?[-_. ]?\d+$")
-_VERDICT = re.compile(  # a word of the name of a verdict
-    r"judge|judge?ments?|verdicts?|correct|correctness|grades?|grading|labels?|pass|passed"
-    r"|accuracy|acc|scores?|right|success|results?|autoeval|autograde"
-)
-_NO_VERDICT = re.compile(  # a word of the name of a negation or of another measure
-    r"not?|non|never|in(correct|accurate|complete|valid)\w*|wrong\w*|false|bad|mis\w+|dis\w+|un\w+"
-    r"|hallucinat\w*|reject\w*|flaw\w*|problems?|issues?|doubt\w*|correct(ion|ed)\w*|copyright\w*"
-    r"|needs?|abst\w*|adversarial\w*|evidence\w*|recall\w*|hits?|errors?|fail\w*|retr\w+|refus\w*"
-    r"|empty|valid\w*|f1\w*|bleu\w*|rouge\w*|em|exact\w*|contain\w*|substr\w*|overlap\w*"
-)
-_STATE = re.compile(  # the last word of a name that says whether something was done
-    r"judged|graded|evaluated|scored|label+ed|tested|checked|timeout|timed|cached|skipped|found"
-    r"|applied|used|changed|truncated|flagged"
-)
 
 
 def answer_columns(sheet: Sheet) -> dict[str, tuple[str, ...]]:
@@ -92,9 +69,9 @@ def _texts(sheet: Sheet) -> list[str]:
     """Return the unlisted columns that may be the answer."""
     found = [column for column in sheet.free if _may_answer(sheet, column)]
     narrower: list[Callable[[str], bool]] = [
-        lambda column: not OTHER_TEXT.search(snake(column)),
+        lambda column: not PATTERNS["other_text"].search(snake(column)),
         lambda column: sheet.closeness(column) >= _CLOSE,
-        lambda column: bool(ANSWER_HINT.search(snake(column))),
+        lambda column: bool(PATTERNS["answer_hint"].search(snake(column))),
     ]
     for fits_better in narrower:
         if len(found) > 1:
@@ -121,8 +98,8 @@ def verdict_columns(sheet: Sheet) -> dict[str, tuple[str, ...]]:
     """Return the columns of `judge`, whose mean is the score, and of `judge_runs` beside it."""
     free = sheet.own
     groups = _groups(sheet, free)
-    single = [one for one in free if not any(one in group for group in groups)]
-    single = [column for column in single if _fits(sheet, column)]
+    grouped = {column for group in groups for column in group}
+    single = [one for one in free if one not in grouped and _fits(sheet, one)]
     by_name = named("judge", single)
     others = sorted((c for c in single if c not in by_name), key=lambda c: not _hinted(c))
     candidates = [*((c,) for c in by_name), *groups, *((c,) for c in others)]
@@ -145,7 +122,7 @@ def _groups(sheet: Sheet, free: Sequence[str]) -> list[tuple[str, ...]]:
     """Return sets of columns that are runs of a judge: `judge_1`, `judge_2`, or `judges.1`."""
     by_stem: dict[str, list[str]] = {}
     for column in free:
-        for stem in {column.rpartition(".")[0], _NUMBER.sub("", column)}:
+        for stem in {column.rpartition(".")[0], PATTERNS["number"].sub("", column)}:
             if stem and stem != column and _hinted(stem):
                 by_stem.setdefault(stem, []).append(column)
     found: list[tuple[str, ...]] = []
@@ -161,12 +138,12 @@ def _words(column: str) -> list[str]:
 
 
 def _excluded(column: str) -> bool:
-    words = _words(column)
-    return bool(_STATE.fullmatch(words[-1])) or any(map(_NO_VERDICT.fullmatch, words))
+    *_, last = words = _words(column)
+    return any([PATTERNS["state"].fullmatch(last), *map(PATTERNS["no_verdict"].fullmatch, words)])
 
 
 def _hinted(column: str) -> bool:
-    return any(map(_VERDICT.fullmatch, _words(column))) and not _excluded(column)
+    return any(map(PATTERNS["verdict"].fullmatch, _words(column))) and not _excluded(column)
 
 
 def _listed(sheet: Sheet, column: str) -> bool:
@@ -190,7 +167,7 @@ def _fits(sheet: Sheet, column: str) -> bool:
         return False
     if len({str(one).lower() for one in filled}) < 2:
         return False
-    apart = _separation(*_by_verdict(sheet, [column]))
+    apart, _, _ = _separation(sheet, [column])
     return _hinted(column) if apart is None else apart >= _APART
 
 
@@ -200,12 +177,10 @@ def against(sheet: Sheet) -> str | None:
     A few verdicts may do so by chance: the standard deviation is that of the Mann-Whitney test.
     """
     columns = sheet.fields.get("judge", ())
-    passed, failed = _by_verdict(sheet, columns)
-    apart = _separation(passed, failed)
+    apart, passed, failed = _separation(sheet, columns)
     if apart is None or apart > 1 - _APART:
         return None
-    counts = len(passed) + len(failed), len(passed) * len(failed)
-    if 0.5 - apart <= _DEVIATIONS * sqrt((counts[0] + 1) / (12 * counts[1])):
+    if 0.5 - apart <= _DEVIATIONS * sqrt((passed + failed + 1) / (12 * passed * failed)):
         return None
     return (
         f"the verdicts in {', '.join(columns):.120} go against the answers: one that passes is "
@@ -213,28 +188,21 @@ def against(sheet: Sheet) -> str | None:
     )
 
 
-def _separation(passed: Sequence[float], failed: Sequence[float]) -> float | None:
-    """Return the chance that an answer that passes is closer to its gold answer than one that
-    fails; None unless both occur.
+def _separation(sheet: Sheet, columns: Sequence[str]) -> tuple[float | None, int, int]:
+    """Return the chance that an answer that passes, by the mean verdict in `columns`, is closer to
+    its gold answer than one that fails, and how many of either are compared; no chance unless both
+    occur.
     """
-    if not passed or not failed:
-        return None
-    wins = sum((one > two) + 0.5 * (one == two) for one in passed for two in failed)
-    return wins / (len(passed) * len(failed))
-
-
-def _by_verdict(sheet: Sheet, columns: Sequence[str]) -> tuple[list[float], list[float]]:
-    """Return how close some of the answers are to the gold that pass, by the mean verdict in
-    `columns`, and some that fail; none without a column of answers.
-    """
-    passed: list[float] = []
-    failed: list[float] = []
+    passed, failed = list[float](), list[float]()
     answer = sheet.first("answer")
-    if answer is None:
-        return passed, failed
-    for number, overlap in enumerate(sheet.close(answer)):
+    for number, overlap in enumerate(sheet.close(answer) if answer else ()):
         cells = (sheet.columns[column][number] for column in columns)
         means = [mean for one in cells if (mean := mean_verdict(one)) is not None]
         if means and overlap is not None:
             (passed if fmean(means) > _PASS else failed).append(overlap)
-    return passed[:_PAIRS], failed[:_PAIRS]
+    passed, failed = passed[:_PAIRS], failed[:_PAIRS]
+    counts = len(passed), len(failed)
+    if not all(counts):
+        return None, *counts
+    wins = sum((one > two) + 0.5 * (one == two) for one in passed for two in failed)
+    return wins / (counts[0] * counts[1]), *counts

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from eval.answers import values
-from eval.answers.column_names import in_milliseconds
 from eval.answers.columns import Proposal, propose
 from eval.answers.containers import Item, row_lists
-from eval.answers.layout import Layout
-from eval.answers.plausible import doubtful_times, is_error
+from eval.answers.layout import Layout, unit_of
+from eval.answers.values import doubtful_times, is_error
 from eval.datasets.types import TYPES, Dataset, SourceFile
 from eval.metrics.registry import reported
 from memsys.core.errors import InputError
@@ -79,16 +78,6 @@ class AnswerFile:
     proposal: Proposal
     rows: tuple[AnswerRow, ...]
 
-    @property
-    def format(self) -> str:
-        """Path of the list of rows in the file."""
-        return self.proposal.rows.path
-
-    @property
-    def columns(self) -> Mapping[str, tuple[str, ...]]:
-        """Columns of the file by our name of the field: `answer` -> (`response`,)."""
-        return self.proposal.columns
-
 
 class UnclearColumnsError(InputError):
     """The columns of a file cannot be read, or match too few questions; `proposal` is the table."""
@@ -123,17 +112,12 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
     doubt = doubtful_times(rows, proposal.columns, () if layout is None else layout.columns)
     if doubt is not None:
         raise UnclearColumnsError(f"{name}: {doubt}", proposal)
-    source = _one(name, found.sources)
+    source, *others = found.sources
+    if others:
+        listed = "".join(f"{one.sha256}  {one.name}\n" for one in found.sources)
+        sha256 = hashlib.sha256(listed.encode()).hexdigest()
+        source = SourceFile(name, sum(one.bytes for one in found.sources), sha256)
     return AnswerFile(source, found.sources, found.passed_over, proposal, rows)
-
-
-def _one(name: str, sources: Sequence[SourceFile]) -> SourceFile:
-    """Return the description of a folder with the files `sources`; of one file, its own."""
-    if len(sources) == 1:
-        return sources[0]
-    listed = "".join(f"{one.sha256}  {one.name}\n" for one in sources)
-    sha256 = hashlib.sha256(listed.encode()).hexdigest()
-    return SourceFile(name, sum(one.bytes for one in sources), sha256)
 
 
 class _Reader:
@@ -154,7 +138,14 @@ class _Reader:
 
         def cells(name: str, parse: Callable[[Any], Any]) -> dict[str, Any]:
             """Return the values of a field by column."""
-            return {one: self._parsed(item, one, parse) for one in self._columns.get(name, ())}
+            found = {}
+            for column in self._columns.get(name, ()):
+                try:
+                    found[column] = parse(item.fields.get(column))
+                except InputError as error:
+                    place = f"{self._name}: {item.place}: {column}"
+                    raise InputError(f"{place} {error}") from None
+            return found
 
         value = {
             name: next(iter(cells(name, one).values()), None) for name, one in _PARSERS.items()
@@ -183,12 +174,6 @@ class _Reader:
             **sums,
         )
 
-    def _parsed(self, item: Item, column: str, parse: Callable[[Any], Any]) -> Any:
-        try:
-            return parse(item.fields.get(column))
-        except InputError as error:
-            raise InputError(f"{self._name}: {item.place}: {column} {error}") from None
-
     def _place(
         self, item: Item, identity: str | None, conversation: str | None
     ) -> tuple[str | None, int | None]:
@@ -213,7 +198,9 @@ def _sum(cells: Mapping[str, Any]) -> Any:
     """Return the sum over the columns of a field, of times in seconds; None if one is blank."""
     if not cells or None in cells.values():
         return None
-    return sum(one / 1000 if in_milliseconds(column) else one for column, one in cells.items())
+    return sum(
+        one / 1000 if unit_of(column) == "milliseconds" else one for column, one in cells.items()
+    )
 
 
 def _by_judge(cells: Mapping[str, tuple[bool, ...]], listed: bool) -> dict[str, tuple[bool, ...]]:

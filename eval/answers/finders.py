@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from eval.answers.answer_columns import answer_columns, verdict_columns
-from eval.answers.column_names import is_key, named, rank_of
+from eval.answers.layout import is_key, named, rank_of
 from eval.answers.sheet import MOST, Sheet
 from eval.metrics.registry import reported
 

@@ -1,4 +1,6 @@
-"""Layouts of answer files: where the rows are, and what each column means, as YAML."""
+"""Fields of an answer by the names of columns, and layouts of answer files: where the rows are, and
+what each column means, as YAML.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,74 @@ from typing import Annotated, Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from eval.answers.column_names import NAMES
+from eval.answers.places import KEY
+from eval.metrics.registry import reported
 from memsys.core.errors import InputError, problems
 from memsys.core.files import is_there
-from memsys.core.yaml_text import load_yaml
+from memsys.core.yaml_text import load_table, load_yaml
+
+_FOLDER = Path(__file__).parent
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_MARKS = re.compile(r"[^a-z0-9.@]+")
+TABLE = load_table(_FOLDER / "patterns.yaml")
+PATTERNS = {name: re.compile("|".join(one)) for name, one in TABLE["names"].items()}
+
+
+NAMES: dict[str, list[re.Pattern[str]]] = {
+    field: [re.compile(one) for one in patterns]
+    for field, patterns in load_table(_FOLDER / "columns.yaml").items()
+}
+for _metric, _column in reported().items():
+    NAMES[_metric] = [re.compile(re.escape(_column)), *NAMES.get(_metric, [])]
+
+
+def snake(column: str) -> str:
+    """Return the name in snake case: `generatedAnswer` and "Generated Answer" are
+    `generated_answer`; dots stay.
+    """
+    return _MARKS.sub("_", _CAPITAL.sub("_", column).lower()).strip("_")
+
+
+def is_key(column: str) -> bool:
+    """Return whether a column is a key or file name above the row."""
+    return column.startswith(KEY)
+
+
+def unit_of(column: str) -> str | None:
+    """Return the unit that the name of a column of times states, "milliseconds" or "seconds"."""
+    units = ("milliseconds", "seconds")
+    return next((unit for unit in units if PATTERNS[unit].search(snake(column))), None)
+
+
+def named(field: str, columns: Iterable[str]) -> list[str]:
+    """Return those of `columns` that `field` may be read from, best first.
+
+    A whole name goes before a part after the last dot, and earlier patterns before later ones.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for column in columns:
+        name = snake(column)
+        if field == "context_tokens" and PATTERNS["not_contexts"].fullmatch(name):
+            continue
+        for nested, form in enumerate((name, name.rpartition(".")[2])):
+            if field == "answer" and PATTERNS["not_answers"].fullmatch(form):
+                continue
+            if (rank := _rank(field, form)) is not None:
+                found[column] = (nested, rank)
+                break
+    return sorted(found, key=lambda column: found[column])
+
+
+def rank_of(field: str, column: str) -> int:
+    """Return the position of the pattern that the name matches; beyond all if there is none."""
+    name = snake(column)
+    ranks = (_rank(field, form) for form in (name, name.rpartition(".")[2]))
+    return min((one for one in ranks if one is not None), default=len(NAMES[field]))
+
+
+def _rank(field: str, form: str) -> int | None:
+    return next((n for n, one in enumerate(NAMES[field]) if one.fullmatch(form)), None)
+
 
 SHIPPED = Path(__file__).with_name("layouts")
 _SEVERAL = {  # fields of several columns, which are added up or are runs of a judge

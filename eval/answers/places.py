@@ -58,6 +58,7 @@ def _size(value: Any) -> int:
     return sum(map(_size, value.values() if isinstance(value, dict) else value))
 
 
+@dataclass(slots=True, eq=False)
 class Spot:
     """A list or object in a document: its `value`, the `name` of its place in the document, and the
     list or object `above`.
@@ -67,20 +68,13 @@ class Spot:
     first. `of_rows`: keys of an object under which there are rows.
     """
 
-    __slots__ = ("_handed_on", "above", "groups", "name", "of_rows", "source", "value")
-
-    def __init__(
-        self,
-        value: Any,
-        source: str,
-        groups: tuple[str, ...] = (),
-        name: str = "",
-        above: Spot | None = None,
-    ) -> None:
-        self.value, self.source, self.groups = value, source, groups
-        self.name, self.above = name, above
-        self.of_rows: frozenset[str] = frozenset()
-        self._handed_on: Mapping[str, Any] | None = None
+    value: Any
+    source: str
+    groups: tuple[str, ...] = ()
+    name: str = ""
+    above: Spot | None = None
+    of_rows: frozenset[str] = frozenset()
+    _handed_on: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:
         """Return the file, the line, and the keys and indices that lead here."""

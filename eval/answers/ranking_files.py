@@ -12,8 +12,9 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from eval.answers.documents import first_object, json_lines
-from eval.datasets.files import json_value, read_text
+from eval.answers.containers import first_object
+from eval.answers.layout import TABLE
+from eval.datasets.files import json_lines, json_value, read_text
 from eval.datasets.types import SourceFile
 from eval.records.trec import decode, read_run
 from memsys.core.errors import InputError
@@ -25,19 +26,7 @@ LAYOUTS = {  # with their names in messages
     MAPPING: "a JSON object of rankings by question",
     ROWS: "JSON objects of a question and its ranking",
 }
-_QUESTION_IDS = ("question_id", "qid", "query_id", "id")
-_QUESTION_TEXTS = ("question", "query", "question_text", "query_text")
-_CONVERSATIONS = ("sample_id", "conversation_id", "conversation")
-_INDEXES = ("qa_index", "question_index")
-_RANKINGS = (
-    *("ranking", "ranked", "retrieved", "results", "retrieved_ids", "ids", "docs", "documents"),
-    *("hits", "ranked_items", "retrieval_results", "turns", "sessions"),
-)
-_IDS = (
-    *("id", "turn_id", "dia_id", "session_id", "doc_id", "docid", "docno", "corpus_id"),
-    *("document_id", "_id"),
-)
-_SCORES = ("score", "similarity", "relevance")
+_NAMES = TABLE["rankings"]
 _SELECTED = "selected"  # a field of rankings.jsonl, whose scores may be of several scales
 _LAYOUT_OF_TREC = 6  # fields of a line
 _PAIR = 2  # [id, score]
@@ -150,9 +139,10 @@ def _trec(text: str, name: str) -> list[RankingRow]:
 def _json(text: str, name: str) -> tuple[str, list[RankingRow]]:
     begin = text.strip()
     if "\n" in begin and first_object(begin) is not None:
-        return ROWS, [_row(value, place, name) for place, value in json_lines(text, name)]
+        lines = json_lines(text, name, nan=True)
+        return ROWS, [_row(value, f"line {where.sample}", name) for where, value in lines]
     value = json_value(text, name, nan=True)
-    if isinstance(value, dict) and not (_present(value, _RANKINGS) and _names_question(value)):
+    if isinstance(value, dict) and not (_present(value, "rankings") and _names_question(value)):
         return MAPPING, rows_of(value, name)
     items = value if isinstance(value, list) else [value]
     if not items:
@@ -169,7 +159,7 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
             f"{where}: its memories are selected, without an order; name the run folder instead of "
             "the file"
         )
-    column, fields = _present(value, _RANKINGS), f"(fields: {', '.join(value):.200})"
+    column, fields = _present(value, "rankings"), f"(fields: {', '.join(value):.200})"
     if column is None:
         raise InputError(
             f"{where}: no field for the ranking; name it ranking or retrieved {fields}"
@@ -178,10 +168,8 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
         raise InputError(
             f"{where}: no field for the question; name it question_id or question {fields}"
         )
-    id_, text, conversation, index = (
-        _text(value, names, where)
-        for names in (_QUESTION_IDS, _QUESTION_TEXTS, _CONVERSATIONS, _INDEXES)
-    )
+    kinds = ("question_ids", "question_texts", "conversations", "indexes")
+    id_, text, conversation, index = (_text(value, kind, where) for kind in kinds)
     if conversation is not None and index is not None:
         id_ = f"{conversation}/{index}"
     given = list(_scored(value[column], where))
@@ -191,17 +179,18 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
 
 
 def _names_question(fields: Mapping[str, Any]) -> bool:
-    place = _present(fields, _CONVERSATIONS) and _present(fields, _INDEXES)
-    return bool(_present(fields, (*_QUESTION_IDS, *_QUESTION_TEXTS)) or place)
+    place = _present(fields, "conversations") and _present(fields, "indexes")
+    return bool(_present(fields, "question_ids", "question_texts") or place)
 
 
-def _present(fields: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """Return the first of `names` that the object has a value for."""
+def _present(fields: Mapping[str, Any], *kinds: str) -> str | None:
+    """Return the first name of these kinds of fields that the object has a value for."""
+    names = (name for kind in kinds for name in _NAMES[kind])
     return next((name for name in names if fields.get(name) is not None), None)
 
 
-def _text(fields: Mapping[str, Any], names: Sequence[str], where: str) -> str | None:
-    column = _present(fields, names)
+def _text(fields: Mapping[str, Any], kind: str, where: str) -> str | None:
+    column = _present(fields, kind)
     value = None if column is None else fields[column]
     if isinstance(value, bool) or not isinstance(value, str | int | None):
         raise InputError(f"{where}: {column} must be a text, not {value!r:.60}")
@@ -233,7 +222,7 @@ def _ranked(
 def _scored(value: Any, where: str) -> Iterator[tuple[str, float | None]]:
     """Yield each id in the order of the file, with its score."""
     if isinstance(value, dict):
-        column = _present(value, _RANKINGS)
+        column = _present(value, "rankings")
         if column is not None and not isinstance(value[column], int | float):
             yield from _scored(value[column], where)
             return
@@ -250,7 +239,8 @@ def _item(item: Any, where: str) -> tuple[str, float | None]:
     if isinstance(item, list | tuple) and len(item) == _PAIR:
         return _id(item[0], where), _score(item[1], item[0], where)
     if isinstance(item, dict):
-        column, scored = _present(item, _IDS), next((n for n in _SCORES if n in item), None)
+        column = _present(item, "ids")
+        scored = next((name for name in _NAMES["scores"] if name in item), None)
         id_ = _id(None if column is None else item[column], where)
         return id_, None if scored is None else _score(item[scored], id_, where)
     return _id(item, where), None

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Any
 
 from eval.answers import values
-from eval.answers.column_names import is_key, named, rank_of
 from eval.answers.containers import Item
+from eval.answers.layout import is_key, named, rank_of
 from eval.answers.questions import LONGEST, QuestionIndex, golds, normalise
 from eval.datasets.types import Question
 

@@ -1,24 +1,23 @@
-"""Parse the values of answer files: texts, numbers, verdicts, category labels.
+"""The values of answer files: texts, numbers, verdicts and category labels are parsed, and answers
+and times beyond belief found: messages of errors, texts in place of answers, wrong units.
 
-An InputError says what the value must be, and the caller names the row and the column.
+An InputError on a value says what the value must be, and the caller names the row and the column.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
+from eval.answers.layout import TABLE, unit_of
+from eval.metrics.abstention import abstains
 from memsys.core.errors import InputError
 
-_PASSED = {"correct", "true", "yes", "right", "pass", "passed"}
-_FAILED = {"wrong", "incorrect", "false", "no", "fail", "failed"}
-_NONE = {  # of a column that says whether a row failed
-    *("false", "no", "none", "null", "nan", "n/a", "na", "-", "0", "0.0", "200", "ok", "success"),
-    *("no error", "no errors", "no_error"),
-}
-_UNJUDGED = {"error", "n/a", "timeout"}  # in place of a verdict
+_WORDS = TABLE["words"]
 _MOST = 1e9  # tokens, or seconds: beyond it, sums and tables lose digits
 _WHOLE = re.compile(r"[0-9]{1,6}")
 
@@ -105,7 +104,7 @@ def verdicts(value: Any) -> tuple[bool, ...]:
 
 def unjudged(value: Any) -> bool:
     """Return whether `value` says that there is no verdict, as ERROR does."""
-    return isinstance(value, str) and value.strip().rstrip(".!").lower() in _UNJUDGED
+    return isinstance(value, str) and value.strip().rstrip(".!").lower() in _WORDS["unjudged"]
 
 
 def mean_verdict(value: Any) -> float | None:
@@ -116,9 +115,9 @@ def mean_verdict(value: Any) -> float | None:
         known = [mean for mean in means if mean is not None]
         return sum(known) / len(known) if known and len(known) == len(value) else None
     word = value.strip().rstrip(".!").lower() if isinstance(value, str) else ""
-    if word in _PASSED or value is True:
+    if word in _WORDS["passed"] or value is True:
         return 1.0
-    if word in _FAILED or value is False:
+    if word in _WORDS["failed"] or value is False:
         return 0.0
     try:
         number = float(value)
@@ -156,6 +155,82 @@ def label(value: Any, types: Collection[str]) -> str | None:
 
 def failure(value: Any) -> str | None:
     """Return the message of an error field, None if nothing failed."""
-    if blank(value) or value in ({}, [], 0) or str(value).strip().lower() in _NONE:
+    if blank(value) or value in ({}, [], 0) or str(value).strip().lower() in _WORDS["no_failure"]:
         return None
     return "no message" if value in (True, "1") or str(value).lower() == "true" else str(value)
+
+
+if TYPE_CHECKING:
+    from eval.answers.files import AnswerRow
+
+_ERROR = re.compile(rf"\W*(?:{'|'.join(TABLE['answers']['error'])})", re.IGNORECASE)
+_LONGEST = 200  # characters of an answer that are looked at
+_WRAPPED = re.compile("|".join(TABLE["answers"]["wrapped"]))
+_SHARE = 0.1  # of answers that are placeholders, from which they are asked about
+_ALIKE = 50  # rows with one answer, from which it is asked about
+_MOST_SECONDS = 60.0  # median of a question, if the name of the column states no unit
+_SCORES = 0.95  # share of answers that are numbers of 0 to 1
+_TIMES = ("search_seconds", "answer_seconds", "total_seconds")
+
+
+def is_error(answer: str) -> bool:
+    """Return whether the text is the message of an error, in place of an answer."""
+    return _ERROR.match(answer[:_LONGEST].strip()) is not None
+
+
+def doubtful_answers(rows: Sequence[AnswerRow]) -> str | None:
+    """Return why the answers may be none, in a line with a remedy; None if they may be."""
+    answers = Counter(row.answer.strip() for row in rows if row.error is None)
+    total = answers.total()
+    none = {
+        text: n for text, n in answers.items() if text.lower() in TABLE["words"]["placeholders"]
+    }
+    wrapped = {text: n for text, n in answers.items() if _WRAPPED.match(text)}
+    if (held := sum(none.values())) >= _SHARE * total > 0:
+        found = f"{held:,} of {total:,} answers are texts such as {next(iter(none))!r}"
+    elif len(answers) == 1 and total >= _ALIKE and not abstains(text := next(iter(answers))):
+        found = f"all {total:,} answers are {text!r:.60}"
+    elif (held := sum(wrapped.values())) >= _SHARE * total > 0:
+        return (
+            f"{held:,} of {total:,} answers are whole replies, such as "
+            f"{next(iter(wrapped))!r:.60}; write the answer in them alone, or add --as-written"
+        )
+    else:
+        return None
+    return (
+        f"{found}; if these rows failed, say so in a column `error`; if they are answers, add "
+        "--as-written"
+    )
+
+
+def are_scores(answers: Collection[str]) -> bool:
+    """Return whether nearly all answers are numbers of 0 to 1, as scores are."""
+    return bool(answers) and sum(map(_is_share, answers)) >= _SCORES * len(answers)
+
+
+def doubtful_times(
+    rows: Sequence[AnswerRow], columns: Mapping[str, Sequence[str]], said: Collection[str]
+) -> str | None:
+    """Return why a column of times may be in another unit than seconds; None if none may be.
+
+    `said`: fields whose columns the user names.
+    """
+    for field in _TIMES:
+        named = columns.get(field, ())
+        known = [value for row in rows if (value := getattr(row, field)) is not None]
+        if not known or field in said or any(map(unit_of, named)):
+            continue
+        if (middle := median(known)) > _MOST_SECONDS:
+            return (
+                f"{' + '.join(named):.60}, read as seconds, has a median of {middle:,.0f} s a "
+                "question; write the unit into its name (latency_ms, latency_seconds), or give "
+                f"--columns {field}={named[0]:.60} for seconds and {field}=none to leave it out"
+            )
+    return None
+
+
+def _is_share(answer: str) -> bool:
+    try:
+        return 0 <= float(answer) <= 1
+    except ValueError:
+        return False

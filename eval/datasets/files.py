@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -24,6 +25,7 @@ from memsys.core.yaml_text import load_yaml
 DATA = HOME / "data"  # of the user
 SHIPPED_DATA = SHIPPED / "data"
 SOURCES = SHIPPED_DATA / "sources.yaml"
+_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _MEMORIES = "openai_memories"  # of LoCoMo's conversations
 T = TypeVar("T")
 
@@ -223,14 +225,14 @@ def json_value(text: str, where: object, *, nan: bool = False, remedy: str = "co
         raise InputError(f"{where}: {problem}; {remedy}") from None
 
 
-def json_lines(text: str, name: str) -> Iterator[tuple[Location, Any]]:
+def json_lines(text: str, name: str, *, nan: bool = False) -> Iterator[tuple[Location, Any]]:
     """Yield place and JSON value of each line of `text` that is not blank; InputError, with the
-    file's `name`, for a line that is not JSON.
+    file's `name`, for a line that is not JSON. `nan`: as of json_value.
     """
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
+    for number, match in enumerate(_LINE.finditer(text), 1):  # splitlines would split inside texts
+        if match[0].strip():
             where = Location(name, str(number), unit="line")
-            yield where, json_value(line, where.at(""))
+            yield where, json_value(match[0].removesuffix("\n"), where.at(""), nan=nan)
 
 
 def read_text(path: Path, most: int = MOST) -> tuple[str, SourceFile]:

@@ -1,15 +1,21 @@
-"""What became of the rows of an imported file: counts, and the sentences that say the same."""
+"""What became of the rows of an imported file: counts, and sentences on them (sentences.yaml)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from eval.datasets.types import Dataset
+from memsys.core.yaml_text import load_table
 
 SHOWN = 5  # examples of each kind
+TABLE = load_table(
+    Path(__file__).with_name("sentences.yaml"),
+    TIMES=r"time|latency|duration|elapsed|(^|_)(ms|sec|secs|seconds)(_|$)",
+)
 Missing = Mapping[str, tuple[int, int]]  # by type of question: without a row, and of how many
 
 
@@ -29,6 +35,22 @@ class Account:
         }
 
 
+class _Number(int):
+    """A number that a sentence writes with its noun, if it names one."""
+
+    def __format__(self, noun: str) -> str:
+        return counted(int(self), noun) if noun else f"{int(self):,}"
+
+
+def sentences(kind: str, facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the sentences of the `kind` whose facts are there."""
+    said = {name: _Number(one) if type(one) is int else one for name, one in facts.items()}
+    for name, text in TABLE[kind].items():
+        fact = facts.get(name)
+        for one in fact if isinstance(fact, list) else [fact] if fact else []:
+            yield text.format(one, **said)
+
+
 def missing_by_type(dataset: Dataset, matched: Container[str]) -> Missing:
     """Return the questions that have no row, by type; `matched`: ids of those that have one."""
     asked = Counter(question.type for question in dataset.questions)
@@ -36,26 +58,16 @@ def missing_by_type(dataset: Dataset, matched: Container[str]) -> Missing:
     return {name: (without[name], asked[name]) for name in dataset.types.values() if without[name]}
 
 
-def counts_from_1(noun: str) -> str:
-    """Return the sentence on a file whose first index is 1; `noun`: row or ranking."""
-    return f"The file counts qa_index from 1, as no {noun} has 0."
-
-
-def not_in_the_means(noun: str, missing: Missing, questions: int) -> str:
-    """Return the sentence on questions without a row or ranking."""
-    count = sum(without for without, _ in missing.values())
-    return (
-        f"Without a {noun}, and in no mean: {count:,} of {questions:,} questions "
-        f"({_shares(missing)})."
-    )
-
-
-def partly_covered(noun: str, missing: Missing) -> list[str]:
-    """Return the warning that only some questions of a type have a row or ranking, if it is so."""
-    partly = {name: cell for name, cell in missing.items() if cell[0] < cell[1]}
-    if not partly:
-        return []
-    return [f"{_shares(partly)} have no {noun}: the means cover only the questions in the file"]
+def missing_facts(missing: Missing) -> dict[str, Any]:
+    """Return the facts on questions without a row or ranking, and on types of which only some
+    questions are.
+    """
+    said = {name: f"{without:,} of {of:,} {name}" for name, (without, of) in missing.items()}
+    return {
+        "missing": sum(without for without, _ in missing.values()),
+        "missing_of": ", ".join(said.values()),
+        "partly": ", ".join(said[name] for name, (without, of) in missing.items() if without < of),
+    }
 
 
 def counted(number: int, noun: str) -> str:
@@ -66,7 +78,3 @@ def counted(number: int, noun: str) -> str:
 def lines(each: Iterable[str]) -> str:
     """Return indented lines that follow a sentence."""
     return "".join(f"\n  {one}" for one in each)
-
-
-def _shares(missing: Missing) -> str:
-    return ", ".join(f"{without:,} of {of:,} {name}" for name, (without, of) in missing.items())

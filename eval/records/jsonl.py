@@ -19,6 +19,7 @@ from memsys.core.json_text import check_json, parse_json
 from memsys.core.places import MANIFEST, RECORDS
 
 Row = dict[str, Any]
+Place = tuple[int, int]  # of a line in its file: first byte and length
 # The files of a run folder besides RECORDS and MANIFEST.
 RANKINGS, MEMORIES, INGEST, CALLS, CONTEXTS, SUMMARY = (
     "rankings.jsonl",
@@ -63,12 +64,14 @@ class LineWriter:
                 self._file.truncate()
                 complain(f"{path}: the last line was incomplete and is removed", "warning")
 
-    def write(self, row: Mapping[str, Any]) -> None:
+    def write(self, row: Mapping[str, Any]) -> Place:
         """Append `row`; raises ValueError on NaN or infinity, which JSON does not have."""
-        self.write_line(json_line(row))
+        return self.write_line(json_line(row))
 
-    def write_line(self, line: str) -> None:
-        """Append `line`, a result of json_line, whole or not at all; InputError on a full disk."""
+    def write_line(self, line: str) -> Place:
+        """Append `line`, a result of json_line, whole or not at all, and return its place;
+        InputError on a full disk.
+        """
         data, taken = line.encode(), 0
         with writing(self._path):
             try:
@@ -77,6 +80,7 @@ class LineWriter:
             except OSError:  # other questions under way may write after it
                 self._file.truncate(self._file.tell() - taken)
                 raise
+            return self._file.tell() - taken, taken
 
     def close(self) -> None:
         """Close the file."""

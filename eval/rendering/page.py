@@ -7,25 +7,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from eval.rendering.blocks import (
-    Block,
-    Card,
-    CardLine,
-    Chart,
-    Part,
-    Section,
-    Side,
-    Table,
-    Verbatim,
-)
+from eval.rendering.blocks import Block, Card, Chart, Section, Table
 from eval.rendering.palette import css
 from eval.rendering.svg import mark
 
@@ -42,6 +32,16 @@ _START = re.compile(r"^(\s*)([-+=]|\d+[.)])")
 def report_page(title: str, blocks: Sequence[Block]) -> str:
     """Return a report as a page without scripts."""
     return render("report.html.j2", title=title, policy=policy(), blocks=blocks)
+
+
+def report_markdown(title: str, blocks: Sequence[Block | Section]) -> str:
+    """Return the report as markdown; text of data and answers is escaped."""
+    return page_markdown("report.md.j2", _PACKAGE, title=title, blocks=blocks)
+
+
+def page_markdown(template: str, package: str, **values: object) -> str:
+    """Return the Markdown of a template of `package`, NAME.md.j2, in which nothing is escaped."""
+    return _environment(package).get_template(template).render(**values).rstrip() + "\n"
 
 
 def card_html(card: Card) -> str:
@@ -79,24 +79,22 @@ def _environment(package: str) -> Environment:
     """Return the templates of `package`, which may extend those of eval.rendering."""
     found = Environment(
         loader=ChoiceLoader([PackageLoader(name) for name in (package, _PACKAGE)]),
-        autoescape=True,
+        autoescape=select_autoescape(["html.j2"], default=True, disabled_extensions=["md.j2"]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     found.filters |= {
-        "grouped": _grouped,
+        "fenced": _fenced,
+        "grouped": lambda parts: groupby(parts, lambda part: isinstance(part, Chart)),
+        "joined": lambda text: " ".join(text.split()),
         "mark_intervals": _mark_intervals,
+        "plain": plain,
         "sample_mark": lambda look: mark(7, 7, look, ""),
+        "table": _table,
         "wordy": _wordy,
     }
     return found
-
-
-def _grouped(parts: Sequence[Part]) -> list[tuple[bool, list[Part]]]:
-    """Return runs of charts, which share a row, and runs of other parts; True marks charts."""
-    by_kind = groupby(parts, key=lambda part: isinstance(part, Chart))
-    return [(are_charts, list(group)) for are_charts, group in by_kind]
 
 
 def _mark_intervals(text: str) -> Markup:
@@ -110,40 +108,9 @@ def _wordy(table: Table) -> set[int]:
     return {i for row in table.rows for i, cell in enumerate(row) if _WORDY.match(cell)}
 
 
-def report_markdown(title: str, blocks: Sequence[Block]) -> str:
-    """Return the report as markdown; text of data and answers is escaped."""
-    parts = [f"# {plain(title)}"]
-    for block in blocks:
-        parts += [f"## {plain(block.title)}", *_parts(block.parts, 3)]
-    return "\n\n".join(parts) + "\n"
-
-
 def plain(text: str) -> str:
     """Return `text` on one line, escaped so that markdown shows it unchanged."""
     return _START.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", _cell(text))
-
-
-def _parts(parts: Sequence[Part], level: int) -> Iterator[str]:
-    for part in parts:
-        yield from _part(part, level)
-
-
-def _part(part: Part, level: int) -> Iterator[str]:
-    if isinstance(part, str):
-        yield plain(part)
-    elif isinstance(part, Table):
-        yield _table(part)
-    elif isinstance(part, Chart):
-        yield f"**{plain(part.title)}**"
-        yield _table(part.alternative)
-    else:
-        yield f"{'#' * level} {plain(part.title)}"
-        if isinstance(part, Verbatim):
-            yield _fenced(part.text)
-        elif isinstance(part, Section):
-            yield from _parts(part.parts, level + 1)
-        else:
-            yield from (_card(number, card) for number, card in enumerate(part.cards, 1))
 
 
 def _table(table: Table) -> str:
@@ -159,53 +126,3 @@ def _fenced(text: str) -> str:
     longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}\n{fence}"
-
-
-def _card(number: int, card: Card) -> str:
-    gold = card.without_gold if card.gold is None else f"**{plain(card.gold)}**"
-    lines = [
-        f"{number}. {plain(card.question)} ({plain(card.id)}, {plain(card.type)})"
-        + (f" {plain(card.change)}" if card.change else ""),
-        f"   - gold: {gold}; evidence: {plain(', '.join(card.evidence)) or 'none given'}",
-    ]
-    for side in card.sides:
-        lines += _side(side)
-    return "\n".join(lines)
-
-
-def _side(side: Side) -> Iterator[str]:
-    answer = side.error if side.error is not None else side.answer
-    shown = "no answer" if answer is None else plain(answer) or "nothing"
-    scores = ", ".join(f"{name} {value:.3f}" for name, value in side.scores)
-    abstained = ", abstained" if side.abstained else ""
-    yield (
-        f"   - {plain(side.label)} ({side.verdict}{abstained}{', ' if scores else ''}{scores}): "
-        f"{shown}"
-    )
-    for verdict in side.judged:
-        yield f"     - {plain(verdict)}"
-    if side.ranks:
-        yield f"     - {plain(side.ranks)}"
-    if side.error is not None:
-        return
-    if side.lines is None:
-        yield "     - the retrieved memories are not recorded"
-        return
-    yield f"     - {side.counts}:"
-    for line in side.lines:
-        yield f"       - {_line(line)}"
-    if side.hidden:
-        yield f"       - and {side.hidden} more without evidence"
-    for line in side.missed:
-        yield f"     - evidence not retrieved: {_line(line)}"
-
-
-def _line(line: CardLine) -> str:
-    details = [plain(line.id)]
-    if line.score is not None:
-        details.append(f"{line.score:.3f}")
-    if line.evidence and line.origin != "missed":
-        details.append("**evidence**")
-    if line.via is not None:
-        details.append(f"expanded {plain(line.via)}")
-    return ", ".join(details) + ("" if line.text is None else f": {plain(line.text)}")

@@ -6,66 +6,22 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-# Colours on a light and on a dark ground, each with a contrast of at least 3 to 1 to it. Any two
-# differ by at least 20 units of CIELAB, also for protanopes, deuteranopes and tritanopes (Machado
-# et al., 2009).
-COLOURS = {
-    "indigo": ("#2f3fd6", "#6b56ff"),
-    "azure": ("#1c96f5", "#3bdfff"),
-    "green": ("#2f7d5c", "#67b777"),
-    "amber": ("#cc7b11", "#e1c342"),
-    "brick": ("#a01c08", "#cb3d25"),
-    "lilac": ("#a286ba", "#8d86a8"),
-    "purple": ("#670b80", "#9256b5"),
-    "ink": ("#2b3038", "#f6f1e0"),
+from memsys.core.yaml_text import load_table
+
+_TABLE = load_table(Path(__file__).with_suffix(".yaml"))
+COLOURS: dict[str, tuple[str, str]] = {
+    name: (light, dark) for name, (light, dark) in _TABLE["colours"].items()
 }
 MARKERS = "osD^vPX*<>"  # of matplotlib; eval.rendering.svg draws the same ones
 GREY = "#6b737c"
 _SIZES = {"*": 10.5, "P": 8.5, "X": 8.0, "^": 7.5, "v": 7.5, "<": 7.5, ">": 7.5}
 _LIGHT = [light for light, _ in COLOURS.values()]
 _NAMES = list(COLOURS)
-# Strategies that are often shown together have different colours; references are of ink.
-_OF_STRATEGIES = {
-    "full_context": ("ink", "s"),
-    "no_memory": ("ink", "X"),
-    "oracle": ("ink", "*"),
-    "given": ("ink", "o"),
-    "vector_only": ("indigo", "o"),
-    "bm25": ("amber", "v"),
-    "hybrid_rank": ("brick", "s"),
-    "auto": ("indigo", "*"),
-    "fusion": ("azure", "P"),
-    "late_interaction": ("lilac", "o"),
-    "late_interaction_fusion": ("lilac", "X"),
-    "graph_score": ("azure", "^"),
-    "graph_score_wide": ("azure", "v"),
-    "graph_score_hybrid": ("azure", "<"),
-    "graph_expand": ("green", "D"),
-    "graph_expand_hybrid": ("green", "s"),
-    "graph_follow": ("amber", "^"),
-    "graph_walk": ("purple", "^"),
-    "graph_walk_fusion": ("purple", "P"),
-    "hybrid_gate": ("lilac", "v"),
-    "hybrid_gate_hybrid": ("lilac", "s"),
-    "decompose": ("lilac", "^"),
-    "mem0": ("azure", "D"),
-    "mem0_graph": ("amber", "P"),
-    "mem0_graph_follow": ("green", "v"),
-    "mem0ai": ("amber", "s"),
-    "mem0ai_graph": ("amber", "D"),
-    "graphiti": ("green", "P"),
-    "langmem": ("brick", "o"),
-    "hipporag": ("brick", "D"),
-    "lightrag": ("brick", "v"),
-    "cognee": ("green", "X"),
-    "letta": ("amber", "X"),
-    "rest": ("brick", "^"),
-    "mcp": ("indigo", "D"),
-}
 _SHIPPED = {
     name: (_NAMES.index(colour), MARKERS.index(marker))
-    for name, (colour, marker) in _OF_STRATEGIES.items()
+    for name, (colour, marker) in _TABLE["strategies"].items()
 }
 # All other pairs, with a new colour and a new marker at each step.
 _PAIRS = [

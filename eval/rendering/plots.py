@@ -23,23 +23,7 @@ if TYPE_CHECKING:
 WIDTH = 8.3  # inches of a file: at the 830 pixels of a README, a point of type is 1.4 pixels
 _FORMATS = ("png", "svg")
 _SHARP = 200  # dots an inch of a file
-_STYLE: dict[str, Any] = {
-    "font.size": 9.5,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "axes.titlepad": 7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "lines.linewidth": 1.5,
-    "lines.markersize": 6,
-    "lines.markeredgecolor": "white",
-    "lines.markeredgewidth": 0.6,
-}
+_STYLE = Path(__file__).parent / "static" / "pictures.mplstyle"
 _OF_RUNS = ("run", "strategy")  # columns with a strategy in each value
 _WIDTH, _DPI = 9, 72  # inches; a notebook contains each picture
 _REST = "#DDDDDD"
@@ -58,8 +42,8 @@ def figure(
     from matplotlib import rc_context  # noqa: PLC0415 - takes half a second
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    settings: Any = _STYLE | {"svg.hashsalt": path.name} | dict(style or {})
-    with rc_context(settings):  # else ids in an SVG are random
+    settings: Any = {"svg.hashsalt": path.name, **(style or {})}  # else ids in an SVG are random
+    with rc_context(settings, fname=_STYLE):
         drawn = Figure(figsize=(width, height), layout="constrained")
         yield drawn
         for name in files_of(path):

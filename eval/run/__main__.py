@@ -9,7 +9,7 @@ import sys
 if __name__ == "__main__":
     atexit.register(gc.freeze)  # or Python looks for garbage once more: .1 s
     try:
-        from eval.run.command import main
+        from eval.run.composing import main
 
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:  # before it was imported

@@ -1,8 +1,10 @@
-"""Composition of configurations from conf/ and the options of the user."""
+"""`python -m eval.run`: its arguments composed to a configuration, and what they ask for."""
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,42 +14,27 @@ from typing import Any, cast
 
 from hydra import compose, version
 from hydra._internal.hydra import Hydra
-from hydra._internal.utils import create_config_search_path, get_args_parser
+from hydra._internal.utils import _run_hydra, create_config_search_path, get_args_parser
 from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 from yaml import YAMLError
 
-from eval.run.arguments import check_folder, flags_first
-from eval.run.option_help import title
+from eval.cli import WIDE, code_of
+from eval.rendering.errors import configuration_errors
+from eval.rendering.terminal import widen
+from eval.run.arguments import check_arguments, check_folder, flags_first, groups_of
+from eval.run.option_help import options_help, title
 from eval.run.settings import check_overrides, check_settings
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, cache_folder
 from memsys.core.program import as_started
 
 CONFIG = "config"  # of conf/
+_HYDRA_FLAGS = ("help", "hydra_help", "cfg", "info", "resolve", "shell_completion")  # to Hydra
 _NAMES = ("hydra.run.dir", "hydra.sweep.subdir")  # settings that name a run's folder
-_USAGE = """memsys: benchmark the long-term memory of a conversational agent
-
-  python -m eval.run strategy=graph_expand                   on the bundled sample
-  python -m eval.run dataset=locomo strategy=graph_expand    on LoCoMo
-  python -m eval.run dataset=locomo dataset.path=my.json     on your own conversations
-  python -m eval.run -m strategy=vector_only,graph_expand    several runs and a table of them
-  python -m eval.run -m experiment=NAME                      all runs of an experiment listed below:
-                                                             docs/findings.md
-  python -m eval.run -m hydra/launcher=joblib strategy=...   several processes, or a cluster:
-                                                             docs/running.md
-  python -m eval.run ... debug=default                       try it on five questions first
-  python -m eval.run ... resume=RUN_ID                       resume a run that stopped
-  python -m eval.run --help strategy=graph_expand            the settings of an option
-  python -m eval.run --help strategy                         those of all options of a group
-  python -m eval.run --wide ...                              each table in one block
-
-All values of the configuration can be set on the command line (k=5, strategy.start=hybrid);
-`python -m eval.run --cfg job --resolve ...` prints all of them.
-
-"""
+_USAGE = Path(__file__).with_name("usage.txt")  # how the help begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +140,12 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
 def help_text() -> str:
     """Return usage, options of every group with the first line of their file, and settings."""
     name, indent = "python -m eval.run", "\n" + " " * 61
-    text = as_started(_USAGE).replace(indent, indent[: 62 + len(as_started(name)) - len(name)])
-    for group in sorted(folder for folder in CONF.iterdir() if folder.is_dir()):
-        options = sorted(group.glob("*.yaml"))
-        if not options:
-            continue
-        text += f"{group.name}=\n"
-        width = max(14, *(len(path.stem) for path in options))
-        text += "".join(f"  {path.stem:<{width}} {title(path)}\n" for path in options)
+    text = as_started(_USAGE.read_text(encoding="utf-8"))
+    text = text.replace(indent, indent[: 62 + len(as_started(name)) - len(name)])
+    for group, options in sorted(groups_of(()).items()):
+        width = max(14, *map(len, options))
+        titles = (f"  {one:<{width}} {title(CONF / group / f'{one}.yaml')}\n" for one in options)
+        text += f"{group}=\n" + "".join(titles)
     values = (CONF / "config.yaml").read_text(encoding="utf-8").split("  - override")[-1]
     settings = values.split("\n\n")[1]
     text += "\nSettings and their defaults:\n" + settings + "\n"
@@ -192,3 +177,55 @@ def _options(choices: Mapping[str, str | None]) -> dict[str, str]:
         for name, option in choices.items()
         if "hydra" not in name and name != "tracker" and (name != "debug" or option is not None)
     }
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do what `arguments` say and return the exit code.
+
+    It is 2 if bad input or a folder that cannot be written prevented every run, 1 if a run failed
+    or was refused within a sweep or a worker died, 130 after Ctrl-C, 143 after SIGTERM.
+    """
+    try:
+        return code_of(lambda: _main(arguments))
+    finally:
+        if jobs := sys.modules.get("eval.run.jobs"):
+            jobs.show_end()
+
+
+def _main(arguments: Sequence[str]) -> int:
+    if WIDE in arguments:
+        widen()
+    arguments = [one for one in arguments if one != WIDE]
+    if (help_text := options_help(arguments)) is not None:
+        print(help_text)
+        return 0
+    check_arguments(arguments)
+    arguments = flags_first(arguments)
+    check_overrides(arguments)
+    options = get_args_parser().parse_args(arguments)
+    if not options.multirun and any(getattr(options, name) for name in _HYDRA_FLAGS):
+        return _ask_hydra(options)
+    with _uncollected():
+        from eval.run import jobs  # noqa: PLC0415 - half a second that only runs need
+    return jobs.sweep(options, arguments) if options.multirun else jobs.single(arguments)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Do not look for garbage in what is imported, all of which stays: it takes 0.1 s."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+def _ask_hydra(options: Any) -> int:
+    """Print what a flag of Hydra asks for, such as --cfg; no run is made."""
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what it would print over many lines
+    register()
+    with configuration_errors(), readable():
+        _run_hydra(options, get_args_parser(), _ask_hydra, str(CONF), CONFIG)
+    return 0

@@ -37,18 +37,11 @@ _NOTE = (
 _SYSTEM = ("ingest", "retrieve", "answer")
 _REASONING = " The model's reasoning is billed as output: it is part of the figures at most alone."
 # Settings that the rows of a table share.
-_OF_DATA = ["dataset", "questions", "only"]
-_SHARED = [
-    *_OF_DATA,
-    "memory",
-    "context",
-    "embedder",
-    "llm",
-    "judge_llm",
-    "reader",
-    "judge",
-    "pricing",
-]
+_OF_DATA = ("dataset", "questions", "only")
+_SHARED = (
+    *(*_OF_DATA, "memory", "context", "embedder"),
+    *("llm", "judge_llm", "reader", "judge", "pricing"),
+)
 
 
 class _Row(NamedTuple):
@@ -92,15 +85,12 @@ def add_estimate(
     """
     check_settings(config)
     group = _group_of(config)
-    if only is not None:
-        settings: Any = OmegaConf.to_container(config.strategy, resolve=True)
-        _add(group, _Row(strategy, tuple(arguments)), settings, only)
-        return
-    reference = _settings(FULL_CONTEXT, config)
-    _add(group, _REFERENCE, reference)
-    settings = OmegaConf.to_container(config.strategy, resolve=True)
+    settings: Any = OmegaConf.to_container(config.strategy, resolve=True)
+    reference = _settings(FULL_CONTEXT, config) if only is None else None
+    if reference is not None:
+        _add(group, _REFERENCE, reference)
     if settings != reference:
-        _add(group, _Row(strategy, tuple(arguments)), settings)
+        _add(group, _Row(strategy, tuple(arguments)), settings, only)
 
 
 class Expected(NamedTuple):
@@ -172,10 +162,13 @@ def _names(group: _Group) -> dict[_Row, str]:
 
 
 def _group_of(config: DictConfig) -> _Group:
-    shared = {name: config[name] for name in _SHARED}
-    key = json.dumps(OmegaConf.to_container(OmegaConf.create(shared), resolve=True), sort_keys=True)
+    key = _key(config, _SHARED)
     if key not in _groups:
-        dataset = _dataset_of(config)
+        of_data = _key(config, _OF_DATA)  # groups that have the same data set share it
+        if of_data not in _datasets:
+            loaded = instantiate(config.dataset).load()
+            _datasets[of_data] = selected(loaded, config.questions, config.only)
+        dataset = _datasets[of_data]
         pricing = load_pricing(PRICING if config.pricing is None else config.pricing)
         title = (
             f"{dataset.name}: {len(dataset.conversations)} conversations, "
@@ -187,14 +180,9 @@ def _group_of(config: DictConfig) -> _Group:
     return group
 
 
-def _dataset_of(config: DictConfig) -> Dataset:
-    """Return the data set of `config`; groups that have the same one share it."""
-    chosen = OmegaConf.create({name: config[name] for name in _OF_DATA})
-    key = json.dumps(OmegaConf.to_container(chosen, resolve=True), sort_keys=True)
-    if key not in _datasets:
-        loaded = instantiate(config.dataset).load()
-        _datasets[key] = selected(loaded, config.questions, config.only)
-    return _datasets[key]
+def _key(config: DictConfig, names: Sequence[str]) -> str:
+    chosen = OmegaConf.create({name: config[name] for name in names})
+    return json.dumps(OmegaConf.to_container(chosen, resolve=True), sort_keys=True)
 
 
 def _settings(strategy: str, config: DictConfig) -> dict[str, Any]:

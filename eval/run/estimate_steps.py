@@ -8,56 +8,30 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Literal
 
 from eval.datasets.types import Dataset
 from eval.judges.llm import LLMJudgeSettings
-from memsys.context.summaries import PLACES as SUMMARY_PLACES
+from memsys.context.writers import SUMMARY_PLACES
 from memsys.core.tokens import count_tokens
 from memsys.core.turns import line
 from memsys.core.types import Conversation, Memory, Turn, Usage
+from memsys.core.yaml_text import load_table
 from memsys.knowledge.facts.extract import ExtractSettings
 from memsys.knowledge.facts.fact import MOST, extraction_schema
-from memsys.knowledge.facts.fact_writer import UpdateSettings
-from memsys.knowledge.facts.operations import TOOLS
+from memsys.knowledge.facts.fact_writer import TOOLS, UpdateSettings
 from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.memory.turns import Turns
 from memsys.llm.client import ChatSettings
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.strategies.graph_expand import JUDGE_PLACES
 
-_FACTS_A_TURN = 0.43  # LoCoMo's own observations: 2,541 of 5,882 turns
-_FACT = 80  # output tokens of a fact, as JSON
-_EMPTY = 10  # output tokens of an empty list
-_DECISION = 40  # output tokens of an operation and its reason
-_RELATIONS = 60  # output tokens of a reply on the graph
-_VERDICT = 40  # output tokens of a judge's reply: a short reason and a word
-_LIST = 8  # output tokens around a list of numbers
-_NOTE = 35  # output tokens of a summary of a memory
-_YES_OR_NO = 8  # output tokens of the gate's model
-_SUMMARY = 200  # tokens of 150 words
-_LISTED = 150  # tokens of the entities or relations in a prompt on the graph
-_AROUND = 4  # tokens around a message: its number and the end of its line
-_NUMBER = 3  # tokens of a note's number
-_IMAGE = 2_833  # input tokens of an image at most
-_SENTENCE = 30  # output tokens of the description of an image
-_UNBOUNDED = 1_000  # output tokens of an answer without a limit
+_ASSUMED = SimpleNamespace(**load_table(Path(__file__).with_name("estimate.yaml")))
+LIBRARIES: Mapping[str, tuple[int, int, int]] = _ASSUMED.libraries
 _SAME_REPLY = "graph_same_reply"  # prompt that is added to that for facts
-_GRAPH_CALLS = 3  # an exchange, at most: entities, relations, conflicts
-
-# Calls and input tokens of an exchange of two messages (of one message for hipporag and lightrag),
-# and calls of a question: docs/libraries.md.
-LIBRARIES: Mapping[str, tuple[int, int, int]] = {
-    "cognee": (2, 1_841, 0),
-    "letta": (3, 9_743, 0),
-    "mem0ai": (1, 7_943, 0),
-    "mem0ai_graph": (5, 4_076, 1),
-    "graphiti": (6, 8_489, 0),
-    "hipporag": (2, 657, 1),
-    "langmem": (1, 1_665, 0),
-    "lightrag": (2, 4_191, 1),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +52,7 @@ class Line:
     turns: frozenset[str]
 
 
+Phase = Literal["ingest", "retrieve", "answer", "judge"]
 Lines = Mapping[str, Sequence[Line]]  # by conversation
 
 
@@ -89,23 +64,24 @@ def stand_ins(conversation: Conversation) -> list[Memory]:
         facts = Observations("facts")
         return [one for session in conversation.sessions for one in facts.build(session)]
     turns = [one for session in conversation.sessions for one in Turns("turns").build(session)]
-    return turns[: max(round(_FACTS_A_TURN * len(turns)), 1)]
+    return turns[: max(round(_ASSUMED.facts_a_turn * len(turns)), 1)]
 
 
 def limit_of(llm: ChatSettings) -> int:
     """Return the most output tokens of an answer, or a guess if there is no limit."""
     limit = llm.extra.get("max_completion_tokens", llm.max_tokens)
-    return limit if type(limit) is int else _UNBOUNDED
+    return limit if type(limit) is int else int(_ASSUMED.unbounded)
 
 
 class Steps:
     """The calls of each step of a run on `dataset` by a model whose replies have at most `limit`
-    tokens. Its methods raise InputError on unusable settings or prompts.
+    tokens, each with `instructed` tokens more. Its methods raise InputError on unusable settings or
+    prompts.
     """
 
-    def __init__(self, dataset: Dataset, limit: int) -> None:
+    def __init__(self, dataset: Dataset, limit: int, instructed: int = 0) -> None:
         self._conversations, self._questions = dataset.conversations, dataset.questions
-        self._limit = limit
+        self._limit, self._instructed = limit, instructed
         self._sessions = [one for each in self._conversations for one in each.sessions]
         self._turns = [turn for session in self._sessions for turn in session.turns]
         self._asked = [count_tokens(question.text) for question in self._questions]
@@ -120,26 +96,26 @@ class Steps:
             said: list[int] = []
             for number, session in enumerate(conversation.sessions):
                 for turns in _exchanges(session.turns, extract.exchange):
-                    sizes = [count_tokens(line(turn)) + _AROUND for turn in turns]
+                    sizes = [count_tokens(line(turn)) + _ASSUMED.around for turn in turns]
                     recent = said[max(len(said) - extract.recent, 0) :]
                     schema = extraction_schema(len(turns), len(turns) + len(recent), extract.most)
                     read += frame + count_tokens(json.dumps(schema)) + sum(sizes) + sum(recent)
                     summarised += number > 0 and "summary" in prompts
                     calls += 1
                     said += sizes
-        written = _FACT * self._expected() + _EMPTY * calls
+        written = _ASSUMED.fact * self._expected() + _ASSUMED.empty * calls
         most = read + limit * summarised
-        yield self._calls(calls, read + _SUMMARY * summarised, written, most)
+        yield self._calls(calls, read + _ASSUMED.summary * summarised, written, most)
         sessions = len(self._sessions)
         if "summary" in prompts:
             text = sum(count_tokens(line(turn)) for turn in self._turns)
             read = sessions * _size(prompts["summary"]) + text
-            written = sessions * _SUMMARY
+            written = sessions * _ASSUMED.summary
             yield self._calls(sessions, read + written, written, read + sessions * limit)
         if "image" in prompts:
             seen = [count_tokens(line(turn)) for turn in self._turns if turn.image is not None]
-            read = len(seen) * (_size(prompts["image"]) + _IMAGE) + sum(seen)
-            yield self._calls(len(seen), read, len(seen) * _SENTENCE)
+            read = len(seen) * (_size(prompts["image"]) + _ASSUMED.image) + sum(seen)
+            yield self._calls(len(seen), read, len(seen) * _ASSUMED.sentence)
 
     def decisions(self, facts: Mapping[str, Any], update: Mapping[str, Any]) -> Calls:
         """Return one decision for each fact, except a speaker's first. The upper bound assumes that
@@ -152,7 +128,9 @@ class Steps:
         for conversation in self._conversations:
             stored: Counter[str] = Counter()
             facts_of = stand_ins(conversation)
-            each = sum(count_tokens(fact.content) + _AROUND for fact in facts_of) / len(facts_of)
+            each = sum(count_tokens(fact.content) + _ASSUMED.around for fact in facts_of) / len(
+                facts_of
+            )
             for fact in facts_of:
                 shown = min(stored[fact.speaker], settings.similar)
                 if shown:
@@ -162,7 +140,7 @@ class Steps:
         most_calls = MOST * len(self._turns)
         longest = self._limit // (MOST * exchange) + 1
         most_read = most_calls * (frame + (settings.similar + 1) * longest)
-        return self._calls(calls, read, calls * _DECISION, most_read, most_calls)
+        return self._calls(calls, read, calls * _ASSUMED.decision, most_read, most_calls)
 
     def graph(self, settings: Mapping[str, Any], *, same_reply: bool) -> Calls:
         """Return the calls of a graph of relations besides the facts, at most as many as an
@@ -171,33 +149,40 @@ class Steps:
         names = (_SAME_REPLY,) if same_reply else (settings["entities"], settings["relations"])
         frame = sum(_size(load_prompt(name, [])) for name in (settings["conflicts"], *names))
         exchanges = self._exchanged(settings["exchange"])
-        said = sum(count_tokens(line(turn)) + _AROUND for turn in self._turns)
-        each = 1 if same_reply else _GRAPH_CALLS
+        said = sum(count_tokens(line(turn)) + _ASSUMED.around for turn in self._turns)
+        each = 1 if same_reply else _ASSUMED.graph_calls
         calls, fixed = each * exchanges, exchanges * frame + each * said
-        written = _GRAPH_CALLS * exchanges * _RELATIONS  # in which replies does not matter
-        return self._calls(calls, fixed + calls * _LISTED, written, fixed + calls * self._limit)
+        written = (
+            _ASSUMED.graph_calls * exchanges * _ASSUMED.relations
+        )  # in which replies does not matter
+        return self._calls(
+            calls, fixed + calls * _ASSUMED.listed, written, fixed + calls * self._limit
+        )
 
     def entities(self, graph: Mapping[str, Any]) -> Calls:
         """Return one call for each question and warm-up query, which names its entities."""
         calls = len(self._asked) + len(self._conversations)
         frame = _size(load_prompt(graph["entities"], ["messages"]))
-        read = calls * (frame + _AROUND) + sum(self._asked)
-        return self._calls(calls, read, calls * _RELATIONS)
+        read = calls * (frame + _ASSUMED.around) + sum(self._asked)
+        return self._calls(calls, read, calls * _ASSUMED.relations)
 
-    def library(self, name: str, exchange: int) -> tuple[Calls, Calls]:
-        """Return the calls of the library `name`, one of LIBRARIES, at ingestion and for questions.
+    def library(self, name: str, exchange: int) -> Iterator[tuple[Phase, Calls]]:
+        """Yield the calls of the library `name`, one of LIBRARIES, at ingestion and for questions.
 
         They are those measured on small stores, which grow with the store: a lower bound.
         """
         calls, read, asked = LIBRARIES[name]
         exchanges = self._exchanged(exchange)
         replies, queries = calls * exchanges, asked * len(self._asked)
-        written = _FACT * self._expected() + (_RELATIONS if calls > 1 else _EMPTY) * replies
-        shown = queries * (read // calls) + asked * sum(self._asked)
-        return (
-            Calls(replies, Usage(0, exchanges * read, written), None),
-            Calls(queries, Usage(0, shown, queries * _RELATIONS), None),
+        written = (
+            _ASSUMED.fact * self._expected()
+            + (_ASSUMED.relations if calls > 1 else _ASSUMED.empty) * replies
         )
+        shown = queries * (read // calls) + asked * sum(self._asked)
+        if replies:
+            yield "ingest", Calls(replies, Usage(0, exchanges * read, written), None)
+        if queries:
+            yield "retrieve", Calls(queries, Usage(0, shown, queries * _ASSUMED.relations), None)
 
     def gate(self, prompt: str) -> Calls:
         """Return the calls of the gate's model if no other rule opens the gate, also for the
@@ -205,7 +190,7 @@ class Steps:
         """
         frame = count_tokens(load_prompt(prompt, ["question"]).fill(question=""))
         calls = len(self._asked) + len(self._conversations)
-        return self._calls(calls, calls * (frame + fmean(self._asked)), calls * _YES_OR_NO)
+        return self._calls(calls, calls * (frame + fmean(self._asked)), calls * _ASSUMED.yes_or_no)
 
     def neighbours(self, expansion: Mapping[str, Any], memory_tokens: float) -> Calls:
         """Return the calls that judge the neighbours of an expansion with these settings, as if
@@ -215,15 +200,15 @@ class Steps:
         frame = count_tokens(prompt.fill(question="", notes=""))
         shown = expansion["seeds"] * expansion["per_seed"]
         calls = len(self._asked) + len(self._conversations)
-        read = calls * (frame + fmean(self._asked) + shown * (memory_tokens + _NUMBER))
-        return self._calls(calls, read, calls * (_LIST + shown))
+        read = calls * (frame + fmean(self._asked) + shown * (memory_tokens + _ASSUMED.number))
+        return self._calls(calls, read, calls * (_ASSUMED.list + shown))
 
     def summaries(self, long: Sequence[int], prompt: str) -> Calls:
         """Return the calls that summarise memories, as if each of the `long` ones, with these o200k
         tokens, were retrieved once or more.
         """
         frame = count_tokens(load_prompt(prompt, SUMMARY_PLACES).fill(note=""))
-        return self._calls(len(long), len(long) * frame + sum(long), len(long) * _NOTE)
+        return self._calls(len(long), len(long) * frame + sum(long), len(long) * _ASSUMED.note)
 
     def answers(self, prompt: Prompt, contexts: Sequence[tuple[float, float]]) -> Calls:
         """Return the reader's calls. `contexts`: tokens of the context of each question, expected
@@ -247,7 +232,7 @@ class Steps:
                 # The answer is taken to be as long as what it is compared with.
                 texts += judge.runs * (asked + 2 * count_tokens(compared))
         read = calls * _size(judge.prompt) + texts
-        return self._calls(calls, read, calls * _VERDICT, read + calls * self._limit)
+        return self._calls(calls, read, calls * _ASSUMED.verdict, read + calls * self._limit)
 
     def _expected(self) -> int:
         """Return the number of facts that a model is expected to write."""
@@ -268,9 +253,9 @@ class Steps:
         """Return calls that read and write so many tokens in all. At most, each writes the limit,
         and all `most_calls` (None: as many) read `most_read` (None: as much).
         """
-        longest = self._limit * (calls if most_calls is None else most_calls)
-        most = Usage(0, round(read if most_read is None else most_read), longest)
-        return Calls(calls, Usage(0, round(read), round(written)), most)
+        longest, more = self._limit * (most_calls or calls), calls * self._instructed
+        most = Usage(0, round(read if most_read is None else most_read) + more, longest)
+        return Calls(calls, Usage(0, round(read) + more, round(written)), most)
 
 
 def _exchanges(turns: Sequence[Turn], step: int) -> Iterator[Sequence[Turn]]:

@@ -82,13 +82,12 @@ class FailurePolicy:
 
 @dataclass(slots=True)
 class FailureRow:
-    """Counts failures, and those in a row that are alike: of one phase and class of error.
+    """Counts failures in a row that are alike: of one phase and class of error.
 
     Once a question has been answered, a conversation that cannot be ingested counts as one failure
     of a row, not as one for each of its questions.
     """
 
-    failed: int = 0  # questions
     in_a_row: int = 0
     _answered: bool = False
     _last: tuple[str, str] | None = None  # phase and class
@@ -99,7 +98,6 @@ class FailureRow:
         if failure is None:
             self._answered, self._last, self._conversation, self.in_a_row = True, None, None, 0
             return
-        self.failed += 1
         phase = failure.phase.partition(" ")[0]  # `ingest`, without the session
         alike = self._last == (phase, failure.kind)
         if not alike:

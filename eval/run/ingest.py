@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -38,27 +37,17 @@ def measured(phase: str, meter: Meter, job: Callable[[], Any]) -> Step:
         return Step(None, Failure.of(phase, error), reading)
 
 
-@dataclass(frozen=True, slots=True)
-class Ingested:
-    """Wall-clock milliseconds of an ingestion, and its failure, if it failed.
-
-    After a failed session the memory is incomplete, and its answers would be scored as the
-    strategy's, so all questions of the conversation fail.
-    """
-
-    wall_ms: float
-    failure: Failure | None
-
-
 def ingest(
     conversation: Conversation,
     strategy: MemoryStrategy,
     meter: Meter,
     note: Callable[[IngestLine, list[Row]], None],
     begin: Callable[[int], None],
-) -> Ingested:
+) -> tuple[float, Failure | None]:
     """Ingest every session, then retrieve for one warm-up query, so that no question's latency
-    includes building the indexes.
+    includes building the indexes. Returns wall-clock milliseconds, and the failure that ended it:
+    the memory is then incomplete, and its answers would be scored as the strategy's, so all
+    questions of the conversation fail.
 
     `note` is called with one line for each session and one for the warm-up (phase `index`, with the
     size of the store), and with the recorded calls of that step; `begin` with the number of each
@@ -93,8 +82,8 @@ def ingest(
         origin = {"phase": phase, "question": None, "conversation": conversation.id}
         note(line, [{"key": key, **origin} for key in reading.keys])
         if failure:
-            return Ingested(wall_ms, failure)
-    return Ingested(wall_ms, None)
+            return wall_ms, failure
+    return wall_ms, None
 
 
 def usage_entry(reading: Reading) -> UsageEntry:
@@ -110,13 +99,12 @@ def _counts(usage: Usage) -> dict[str, Any]:
 
 def _events(strategy: MemoryStrategy) -> list[Row]:
     """Return the events that the strategy has logged since the last line, and empty its log."""
-    events = [{name: _clean(value) for name, value in event.items()} for event in strategy.events]
+    events = [
+        {name: without_secrets(one) if isinstance(one, str) else one for name, one in event.items()}
+        for event in strategy.events
+    ]
     strategy.events.clear()
     return events
-
-
-def _clean(value: Any) -> Any:
-    return without_secrets(value) if isinstance(value, str) else value
 
 
 def _ingest(session: Session, strategy: MemoryStrategy) -> int:

@@ -15,10 +15,9 @@ from eval.metrics import registry
 from eval.metrics.abstention import abstains
 from eval.readers import Answer, Reader
 from eval.records.jsonl import Row, json_line
-from eval.records.rankings import UnitRanking
+from eval.records.rankings import Selection, UnitRanking, selection_of
 from eval.records.schema import Record
 from eval.records.scoring import evidence_fields, plant_fields, question_fields, score_record
-from eval.records.selections import Selection, selection_of
 from eval.run.failures import END_THE_RUN, Failure
 from eval.run.ingest import measured, usage_entry
 from memsys.context.writers import stamp
@@ -31,16 +30,6 @@ _NOTHING = Retrieval((), "", 0)
 _CONTEXT = ("context_tokens", "context_sha256")
 # Fields of a record that follow from retrieval alone.
 _RETRIEVED = frozenset({"retrieved", "titles", "evidence_found", "k", *_CONTEXT, "trace", "plant"})
-
-
-class StoredRetrieval(NamedTuple):
-    """The sha256 in hex of a context, the ranking of turns behind it (None: there is none), and the
-    selection that is stored with the context (None: it belongs into the record).
-    """
-
-    context_sha256: str
-    ranked: UnitRanking | None
-    selection: Selection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +56,8 @@ class Outcome:
     question: Question
     retrieval: Retrieval = _NOTHING
     context_sha256: str | None = None
-    selection: Selection | None = None  # that is stored with the context
-    ranked: UnitRanking | None = None
+    selection: Selection | None = None  # that is stored with the context, not in the record
+    ranked: UnitRanking | None = None  # of turns; None: there is none
     answer: Answer | None = None
     judgement: Judgement | None = None
     score_key: str = "judge"  # of the judge's verdict
@@ -204,11 +193,12 @@ class Asked(NamedTuple):
 
 
 def ask(
-    question: Question, agent: Agent, write: Callable[[Question, Retrieval], StoredRetrieval]
+    question: Question, agent: Agent, write: Callable[[Outcome], Outcome]
 ) -> Callable[[], Asked]:
     """Retrieve for `question` now, and return a job that answers, judges and scores it.
 
-    `write` writes ranking and context to the run's files. A failure becomes a record with status
+    `write` writes ranking and context to the run's files, and returns the outcome with the hash of
+    the context and what is stored of its ranking. A failure becomes a record with status
     `error` and no score; if only the judge failed, a record with the other scores and
     `judge_error`. Raises the exceptions of END_THE_RUN.
     """
@@ -217,11 +207,9 @@ def ask(
     step = measured("retrieve", agent.meter, lambda: agent.strategy.retrieve(query))
     outcome = Outcome(question, failure=step.failure, readings={"retrieve": step.reading})
     if step.failure is None:
+        cited = not agent.strategy.written_elsewhere
         try:
-            stored = write(question, step.result)
-            cited = not agent.strategy.written_elsewhere
-            found = {"retrieval": step.result, "cited": cited, **stored._asdict()}
-            outcome = replace(outcome, **found)
+            outcome = write(replace(outcome, retrieval=step.result, cited=cited))
         except (AttributeError, TypeError, ValueError) as error:  # nothing that can be written
             outcome = outcome.unrecordable(error)
     return partial(_answer, outcome, agent.reader, agent.judge, agent.meter)

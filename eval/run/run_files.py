@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import cast
 
@@ -17,25 +18,24 @@ from eval.records.jsonl import (
     MEMORIES,
     RANKINGS,
     LineWriter,
+    Place,
     Row,
     json_line,
     read_lines,
 )
+from eval.records.rankings import Selection, Selections
 from eval.records.schema import (
     CONTEXT_LINE,
     MEMORY_LINE,
-    RECORD_DEFAULTS,
     IngestLine,
     RankingLine,
     Record,
+    with_defaults,
 )
-from eval.records.selections import Selection, Selections
 from memsys.core.files import open_entry
 from memsys.core.places import RECORDS
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Memory
-
-_Place = tuple[int, int]  # first byte and length of a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +53,7 @@ class RecordFile:
         """Yield the records in the order of the file."""
         selections = Selections(self.path.parent)
         for row in read_lines(self.path):
-            yield _record(selections.filled(row))
-
-
-@dataclass(slots=True)
-class Places:
-    """Place of the last line `of` each question in a file of `end` bytes."""
-
-    of: dict[str, _Place] = field(default_factory=dict)
-    end: int = 0
-
-    def add(self, id_: str, size: int) -> None:
-        """Note a line of `size` bytes at the end."""
-        self.of[id_] = self.end, size
-        self.end += size
+            yield with_defaults(selections.filled(row))
 
 
 @dataclass(slots=True)
@@ -83,12 +70,12 @@ class RunFiles:
     unjudged: set[str] = field(default_factory=set)
     embedded: dict[str, str] = field(default_factory=dict)
     cut_off: dict[str, int] = field(default_factory=dict)
-    _records: Places = field(default_factory=Places)
+    _records: dict[str, Place] = field(default_factory=dict)  # the last of each question
     _stored: dict[str, int] = field(default_factory=dict)  # memories by conversation
     _indexed: dict[str, None] = field(default_factory=dict)  # conversations, in order
     _steps: set[tuple[str, str, str | None]] = field(default_factory=set)
     _contexts: dict[str, Selection | None] = field(default_factory=dict)  # by their hashes
-    _rankings: Places = field(default_factory=Places)
+    _rankings: dict[str, Place] = field(default_factory=dict)
     _ranked: dict[str, set[str]] = field(default_factory=dict)  # ids of memories by store
     _writers: dict[str, LineWriter] = field(default_factory=dict)
 
@@ -96,9 +83,9 @@ class RunFiles:
         """Open the files that every run has, and read those of a run that is resumed."""
         for name in (RECORDS, INGEST, CONTEXTS):
             self._writer(name)
-        for row, size in _sized(self.folder / RECORDS):
+        for row, place in _placed(self.folder / RECORDS):
             judged = row.get("judge_error") is None
-            self._note_record(row["id"], size, ok=row["status"] == "ok", judged=judged)
+            self._note_record(row["id"], place, ok=row["status"] == "ok", judged=judged)
         for line in read_lines(self.folder / INGEST):
             self._note_step(cast(IngestLine, line))
         for row in read_lines(self.folder / CONTEXTS, schema=CONTEXT_LINE):
@@ -106,15 +93,14 @@ class RunFiles:
         if (self.folder / MEMORIES).exists():  # it is written first
             for name in (MEMORIES, RANKINGS):
                 self._writer(name)
-            for row, size in _sized(self.folder / RANKINGS):
-                self._rankings.add(row["id"], size)
+            self._rankings = {row["id"]: place for row, place in _placed(self.folder / RANKINGS)}
         for row in read_lines(self.folder / MEMORIES, schema=MEMORY_LINE):
             self._ranked.setdefault(row["store"], set()).add(row["id"])
 
     @property
     def failed(self) -> set[str]:
         """Ids of the questions that failed or whose judge did."""
-        return (self._records.of.keys() - self.answered) | self.unjudged
+        return (self._records.keys() - self.answered) | self.unjudged
 
     @property
     def memories(self) -> dict[str, int]:
@@ -123,8 +109,8 @@ class RunFiles:
 
     def add_record(self, id_: str, line: str, *, ok: bool, judged: bool) -> None:
         """Append the record of a question; `judged`: its judge did not fail."""
-        self._writer(RECORDS).write_line(line)
-        self._note_record(id_, len(line.encode()), ok=ok, judged=judged)
+        place = self._writer(RECORDS).write_line(line)
+        self._note_record(id_, place, ok=ok, judged=judged)
 
     def add_step(self, line: IngestLine) -> None:
         """Append the line of an ingestion step, unless the file contains it."""
@@ -158,16 +144,14 @@ class RunFiles:
         if new:
             self._writer(MEMORIES).write_line("".join(_memory_line(store, one) for one in new))
             known.update(one.id for one in new)
-        text = json_line(line)
-        self._writer(RANKINGS).write_line(text)
-        self._rankings.add(line["id"], len(text.encode()))
+        self._rankings[line["id"]] = self._writer(RANKINGS).write(line)
 
     def record(self, id_: str) -> Record:
         """Read the record of the question `id_`, as it is written."""
-        start, size = self._records.of[id_]
+        start, size = self._records[id_]
         with open_entry(self.folder / RECORDS) as file:
             file.seek(start)
-            return _record(json.loads(file.read(size)))
+            return with_defaults(json.loads(file.read(size)))
 
     def close(self) -> None:
         """Close all files."""
@@ -181,25 +165,24 @@ class RunFiles:
         `questions`: the conversation of each question by id, in the order of the data set. Call it
         after `close`.
         """
-        places = [self._records.of[id_] for id_ in questions]
-        _rewrite(self.folder / RECORDS, places, self._records.end)
-        ranked = [self._rankings.of[id_] for id_ in questions if id_ in self._rankings.of]
-        if self._rankings.end:
-            _rewrite(self.folder / RANKINGS, ranked, self._rankings.end)
+        _rewrite(self.folder / RECORDS, [self._records[id_] for id_ in questions])
+        if self._rankings:
+            ranked = [self._rankings[id_] for id_ in questions if id_ in self._rankings]
+            _rewrite(self.folder / RANKINGS, ranked)
         path = self.folder / CALLS
         if path.exists():
-            rank = {id_: number for number, id_ in enumerate(questions)}
+            rank = {id_: place for place, id_ in enumerate(questions)}
             first: dict[str, int] = {}
             for id_, conversation in questions.items():
                 first.setdefault(conversation, rank[id_])
-            calls, end = [], 0
-            for row, size in _sized(path):
-                of = row["question"]
-                key = (first.get(row.get("conversation", ""), -1), 0)
-                calls.append((key if of is None else (rank.get(of, -1), 1), (end, size)))
-                end += size
-            calls.sort(key=lambda one: one[0])  # stable
-            _rewrite(path, [place for _, place in calls], end)
+
+            def rank_of(call: Row) -> tuple[int, int]:
+                of = call["question"]
+                number = first.get(call.get("conversation", ""), -1)
+                return (number, 0) if of is None else (rank.get(of, -1), 1)
+
+            calls = sorted(_placed(path), key=lambda one: rank_of(one[0]))  # stable
+            _rewrite(path, [place for _, place in calls])
         return RecordFile(self.folder / RECORDS, len(questions))
 
     def _writer(self, name: str) -> LineWriter:
@@ -207,8 +190,8 @@ class RunFiles:
             self._writers[name] = LineWriter(self.folder / name)
         return self._writers[name]
 
-    def _note_record(self, id_: str, size: int, *, ok: bool, judged: bool) -> None:
-        self._records.add(id_, size)
+    def _note_record(self, id_: str, place: Place, *, ok: bool, judged: bool) -> None:
+        self._records[id_] = place
         if ok:
             self.answered.add(id_)
             (self.unjudged.discard if judged else self.unjudged.add)(id_)
@@ -238,27 +221,21 @@ def _memory_line(store: str, memory: Memory) -> str:
     )
 
 
-def _record(row: Row) -> Record:
-    return cast(Record, {**RECORD_DEFAULTS, **row})
-
-
-def _sized(path: Path) -> Iterator[tuple[Row, int]]:
-    """Yield each row of a JSON-lines file with the bytes of its line."""
+def _placed(path: Path) -> Iterator[tuple[Row, Place]]:
+    """Yield each row of a JSON-lines file with the place of its line."""
+    end = 0
     with open_entry(path) as lines:
         for row, line in zip(read_lines(path), lines, strict=True):
-            yield row, len(line)
+            yield row, (end, len(line))
+            end += len(line)
 
 
-def _rewrite(path: Path, places: Sequence[_Place], size: int) -> None:
-    """Replace the file of `size` bytes by its lines at `places`, unless they are all in order."""
-    end = 0
-    for start, length in places:
-        if start != end:
-            break
-        end += length
-    else:
-        if end == size:
-            return
+def _rewrite(path: Path, places: list[Place]) -> None:
+    """Replace the file by its lines at `places`, unless they are all in order."""
+    sizes = [size for _, size in places]
+    in_order = list(zip(accumulate(sizes, initial=0), sizes, strict=False))
+    if in_order == places and sum(sizes) == path.stat().st_size:
+        return
     with replacing(path) as out, open_entry(path) as file:
         for start, length in places:
             file.seek(start)

@@ -6,29 +6,28 @@ import gc
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from eval.datasets.types import Question
+from eval.judges.judge import Judge
 from eval.metrics.published import stems
 from eval.metrics.tokens import word_tokens
 from eval.records.jsonl import Row
 from eval.records.prices import PaidCalls
-from eval.records.rankings import ranked_turns, ranking_line
+from eval.records.rankings import ranked_turns, ranking_line, selection_of
 from eval.records.schema import IngestLine
-from eval.records.selections import selection_of
 from eval.run.build import Built
 from eval.run.failures import FailureLog, FailurePolicy, FailureRow, RepeatedFailure
 from eval.run.ingest import ingest
 from eval.run.progress import RunProgress
-from eval.run.question import Agent, Asked, StoredRetrieval, ask, failed, judge_again
+from eval.run.question import Agent, Asked, Outcome, ask, failed, judge_again
 from eval.run.run_files import RecordFile, RunFiles
 from memsys.core.concurrency import run_jobs
-from memsys.core.errors import InputError
-from memsys.core.types import Conversation, Retrieval
+from memsys.core.types import Conversation
 from memsys.strategies.strategy import MemoryStrategy
 
 _PARTS = ("ingest", "retrieve", "answer", "judge", "score")  # of a run; the rest is the harness
@@ -86,12 +85,6 @@ class Runner:
     _files: RunFiles = field(init=False)
     _progress: RunProgress = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Raises InputError on a concurrency below 1."""
-        if type(self.concurrency) is not int or self.concurrency < 1:
-            raise InputError(f"concurrency: {self.concurrency!r}; use a whole number of 1 or more")
-        self._failures = FailureLog(self.folder)
-
     def run(self) -> RecordFile:
         """Return the records of the run, in the data set's order, which is also the file's.
 
@@ -101,6 +94,7 @@ class Runner:
         """
         questions = self.built.dataset.questions
         files = self._files = RunFiles(self.folder)
+        self._failures = FailureLog(self.folder)
         done = len(files.answered - files.unjudged)
         if self.policy and not self.policy.is_failed(len(files.failed), len(questions)):
             self._tolerated = frozenset(files.failed)  # they may fail again
@@ -122,43 +116,45 @@ class Runner:
     def _jobs(self) -> Generator[Callable[[], None]]:
         """Yield a job for each question that is left; ingest and retrieve while doing so."""
         answered, unjudged = frozenset(self._files.answered), frozenset(self._files.unjudged)
+        judge, meter = self.built.models.judge, self.built.meter
         left: dict[str, list[Question]] = {}
         for question in self.built.dataset.questions:
             if question.id not in answered or question.id in unjudged:
                 left.setdefault(question.searched, []).append(question)
         for conversation in self.built.dataset.conversations:
             asked = left.pop(conversation.id, [])
-            yield from map(self._job, self._judged_again([q for q in asked if q.id in unjudged]))
+            for question in asked if judge else []:
+                if question.id in unjudged:
+                    record = self._files.record(question.id)
+                    again = partial(judge_again, question, record, cast(Judge, judge), meter)
+                    yield partial(self._do, again)
             asked = [question for question in asked if question.id not in unjudged]
             if self.instead is not None:
-                yield from (self._job(self.instead[question.id]) for question in asked)
+                yield from (partial(self._do, self.instead[question.id]) for question in asked)
             elif asked:
-                yield from map(self._job, self._ingest_and_ask(conversation, asked))
-
-    def _judged_again(self, questions: list[Question]) -> Iterator[_Job]:
-        judge, meter = self.built.models.judge, self.built.meter
-        for question in questions if judge else []:
-            assert judge is not None  # noqa: S101
-            yield partial(judge_again, question, self._files.record(question.id), judge, meter)
+                jobs = self._ingest_and_ask(conversation, asked)
+                yield from (partial(self._do, job) for job in jobs)
 
     def _ingest_and_ask(
         self, conversation: Conversation, questions: list[Question]
     ) -> Iterator[_Job]:
-        """Ingest `conversation` and retrieve for one question after another; yield the rest."""
-        with self._strategy(conversation.id) as strategy:
+        """Ingest `conversation` and retrieve for one question after another; yield the rest.
+        Afterwards record the details of the strategy and close it.
+        """
+        strategy = self.built.make_strategy(conversation.id)
+        try:
             job = self._ingest(conversation, strategy)
             self._progress.at(conversation.id)
             yield from map(job, questions)
+        finally:
+            self.details |= strategy.details
+            strategy.close()
 
-    def _job(self, answer: _Job) -> Callable[[], None]:
-        """Return the job that calls `answer` and writes its result at once."""
-
-        def job() -> None:
-            asked = answer()
-            with self._lock:
-                self._write(asked)
-
-        return job
+    def _do(self, job: _Job) -> None:
+        """Answer a question, and write the result at once."""
+        asked = job()
+        with self._lock:
+            self._write(asked)
 
     def _write(self, asked: Asked) -> None:
         outcome, question = asked.outcome, asked.outcome.question
@@ -182,16 +178,6 @@ class Runner:
                 "the run, or set failures.stop_after=null to go on regardless"
             )
 
-    @contextmanager
-    def _strategy(self, conversation: str) -> Iterator[MemoryStrategy]:
-        """Yield a new strategy; afterwards record its details and close it."""
-        strategy = self.built.make_strategy(conversation)
-        try:
-            yield strategy
-        finally:
-            self.details |= strategy.details
-            strategy.close()
-
     def _ingest(
         self, conversation: Conversation, strategy: MemoryStrategy
     ) -> Callable[[Question], _Job]:
@@ -214,38 +200,35 @@ class Runner:
                 self._files.add_calls(calls)
                 self._files.add_step(line)
 
-        ingested = ingest(conversation, strategy, self.built.meter, note, begin)
+        wall_ms, failure = ingest(conversation, strategy, self.built.meter, note, begin)
         with self._lock:
-            self.seconds["ingest"] += ingested.wall_ms / 1000
-            self._failures.note(conversation.id, ingested.failure)
-        if failure := ingested.failure:
+            self.seconds["ingest"] += wall_ms / 1000
+            self._failures.note(conversation.id, failure)
+        if failure is not None:
             return lambda question: partial(failed, question, failure)
         ends = {session.owner or conversation.id: session.time for session in conversation.sessions}
         models, meter = self.built.models, self.built.meter
         agent = Agent(strategy, models.reader, models.judge, meter, ends)
-        write = partial(self._write_retrieval, conversation.id, not strategy.written_elsewhere)
+        write = partial(self._write_retrieval, conversation.id)
         return lambda question: ask(question, agent, write)
 
-    def _write_retrieval(
-        self, conversation: str, has_turns: bool, question: Question, retrieval: Retrieval
-    ) -> StoredRetrieval:
-        """Write ranking and context of a retrieval from `conversation`. `has_turns`: whether the
-        turns behind its memories are known.
+    def _write_retrieval(self, conversation: str, outcome: Outcome) -> Outcome:
+        """Write ranking and context of a retrieval from `conversation`; return the outcome with
+        what is stored.
         """
-        depth, ranking = self.built.depth, retrieval.ranking
+        depth, id_, retrieval = self.built.depth, outcome.question.id, outcome.retrieval
+        ranking, selection, ranked = retrieval.ranking, None, None
         with self._lock:
-            selection = None
-            if ranking is None and has_turns and 0 < depth < len(retrieval.candidates):
+            if ranking is None and outcome.cited and 0 < depth < len(retrieval.candidates):
                 selection = selection_of(retrieval)
             digest, stored = self._files.add_context(retrieval.context, selection)
             if depth:
-                ranked = retrieval.candidates if ranking is None else ranking
-                of_context = digest if stored else None
-                line = ranking_line(question.id, conversation, retrieval, of_context)
-                self._files.add_ranking(line, [one.memory for one in ranked])
-        if ranking is None or not depth:
-            return StoredRetrieval(digest, None, stored)
-        return StoredRetrieval(digest, ranked_turns(ranking, complete=retrieval.ranked_all))
+                found = retrieval.candidates if ranking is None else ranking
+                line = ranking_line(id_, conversation, retrieval, digest if stored else None)
+                self._files.add_ranking(line, [one.memory for one in found])
+        if ranking is not None and depth:
+            ranked = ranked_turns(ranking, complete=retrieval.ranked_all)
+        return replace(outcome, context_sha256=digest, selection=stored, ranked=ranked)
 
     def _coverage_warnings(self) -> list[str]:
         """Return a warning for each conversation with at most k memories: all are retrieved.

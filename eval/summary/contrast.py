@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from eval.metrics.stats.interval import ClusterBootstrap, Interval, normal_quantile
 from eval.metrics.stats.paired import Difference, compare, holm, mcnemar
 from eval.summary.measures import Measure, Shared, lower_is_better
-from eval.summary.quantities import Quantity, Ratio, ratio
+from eval.summary.quantities import Quantity, ratio
 from eval.summary.sample import Sample
 
 LEVEL = 0.05
@@ -70,7 +70,7 @@ def contrast(measures: Sequence[tuple[Measure, Shared]], seed: int) -> list[list
         ]
         for measure, shared in measures
     ]
-    raw = [found.p for rows in drafts for draft in rows for found in draft.found]
+    raw = [found.p for rows in drafts for draft in rows for found, _ in draft.found]
     adjusted = iter(holm(raw))
     return [[_row(draft, adjusted, len(raw)) for draft in rows] for rows in drafts]
 
@@ -117,16 +117,12 @@ def verdict(difference: Interval, p_holm: float, *, lower: bool) -> Verdict:
 
 
 class _Draft(NamedTuple):
-    """A row before the adjustment for the number of comparisons. `scores`: shape (runs, n);
-    `found`: of each run but the first, its comparison with the first.
+    """A row before the adjustment for the number of comparisons. `found`: of each run but the
+    first, its comparison with the first, and the differences of its scores, shape (n,).
     """
 
-    measure: Measure
-    type: str
-    scores: NDArray[np.float64]
-    clusters: int
-    means: tuple[Interval, ...]
-    found: list[Difference | Ratio]
+    row: Row
+    found: list[tuple[Difference, NDArray[np.float64]]]
     binary: bool
 
 
@@ -135,36 +131,38 @@ def _draft(
 ) -> _Draft:
     scores, quantity = shared.scores[:, chosen], measure.quantity
     conversations: list[str] = shared.conversations[chosen].tolist()
-    bootstrap = ClusterBootstrap(conversations, seed)
-    found: list[Difference | Ratio] = []
+    bootstrap, moved = ClusterBootstrap(conversations, seed), scores[1:] - scores[0]
     if quantity is None:
         samples = (Sample(of_run.tolist(), conversations, seed) for of_run in scores)
         means = [mean for one in samples if (mean := one.mean(0.0, 1.0))]
-        found += [compare((one - scores[0]).tolist(), conversations, seed) for one in scores[1:]]
+        found = [compare(one.tolist(), conversations, seed) for one in moved]
     else:
         means = [quantity.interval(one, bootstrap) for one in scores]
-        found += [ratio(quantity, one, scores[0], bootstrap) for one in scores[1:]]
+        found = [ratio(quantity, one, scores[0], bootstrap) for one in scores[1:]]
+    clusters = len(set(conversations))
+    row = Row(measure.key, type_, len(conversations), clusters, tuple(means), (), quantity)
     binary = bool(np.isin(shared.scores, (0.0, 1.0)).all())
-    return _Draft(measure, type_, scores, len(set(conversations)), tuple(means), found, binary)
+    return _Draft(row, list(zip(found, moved, strict=True)), binary)
 
 
 def _row(draft: _Draft, adjusted: Iterator[float], comparisons: int) -> Row:
     """Return the finished row, with the next p values of `adjusted` for its contrasts."""
-    contrasts = []
-    for found, scores in zip(draft.found, draft.scores[1:], strict=True):
-        p_holm = next(adjusted)
-        if isinstance(found, Ratio):
-            change, least = found.estimate.shifted(-1), 1 - found.detectable
-            shown = verdict(change, p_holm, lower=True)
-            words: dict[Verdict, Verdict] = {"better": "less", "worse": "more"}
-            of_ratio = words.get(shown, shown)
-            contrasts.append(Contrast(change, found.p, p_holm, None, math.nan, least, of_ratio))
-            continue
-        moved, lower = scores - draft.scores[0], lower_is_better(draft.measure.key, draft.type)
-        judged = _contrast(found, moved, p_holm, comparisons, lower=lower, binary=draft.binary)
-        contrasts.append(judged)
-    key, quantity, n = draft.measure.key, draft.measure.quantity, draft.scores.shape[1]
-    return Row(key, draft.type, n, draft.clusters, draft.means, tuple(contrasts), quantity)
+    row, lower = draft.row, lower_is_better(draft.row.key, draft.row.type)
+    contrasts = [
+        _contrast(found, moved, p, comparisons, lower=lower, binary=draft.binary)
+        if row.quantity is None
+        else _change(found, p)
+        for (found, moved), p in zip(draft.found, adjusted, strict=False)
+    ]
+    return replace(row, contrasts=tuple(contrasts))
+
+
+def _change(found: Difference, p_holm: float) -> Contrast:
+    change = found.estimate.shifted(-1)
+    shown = verdict(change, p_holm, lower=True)
+    words: dict[Verdict, Verdict] = {"better": "less", "worse": "more"}
+    least = 1 - found.detectable
+    return Contrast(change, found.p, p_holm, None, math.nan, least, words.get(shown, shown))
 
 
 def _contrast(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.stats.interval import ClusterBootstrap, Interval
-from eval.metrics.stats.paired import detectable
+from eval.metrics.stats.paired import Difference, detectable
 from eval.records.prices import SYSTEM, of_records, pricing_of
 from eval.records.run import Run
 from eval.records.schema import Record
@@ -87,17 +87,6 @@ class Quantity:
         return found.within(0.0, math.inf)
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """The quantity of a run divided by that of the reference, with its interval, the p of a ratio
-    of 1, and the least ratio below 1 that this comparison finds with 80% power.
-    """
-
-    estimate: Interval
-    p: float
-    detectable: float
-
-
 def find(name: str) -> Quantity | None:
     """Return the quantity `name`: a base, such as total_ms, alone or with _mean for the mean over
     questions, or with _p1 to _p99 for a percentile; None for another name.
@@ -107,19 +96,6 @@ def find(name: str) -> Quantity | None:
         return None
     percent = None if match["percent"] is None else int(match["percent"])
     return Quantity(name, match["base"], percent, _DIGITS[match["base"]])
-
-
-def named(name: str) -> Quantity:
-    """Return the quantity `name`. Raises KeyError for another name."""
-    found = find(name)
-    if found is None:
-        raise KeyError(name)
-    return found
-
-
-def of_score(key: str) -> Quantity:
-    """Return a score of the records as a quantity, for the ratio of its means."""
-    return Quantity(key, key, None, 3)
 
 
 def measured(run: Run, quantity: Quantity) -> Interval | None:
@@ -137,21 +113,22 @@ def measured(run: Run, quantity: Quantity) -> Interval | None:
 
 def ratio(
     quantity: Quantity, values: Values, reference: Values, bootstrap: ClusterBootstrap
-) -> Ratio:
+) -> Difference:
     """Return the ratio of two runs on the same n questions: `values` and `reference`, shape (n,).
 
     Its logarithm has the interval of ClusterBootstrap, whose resamples have the same questions of
     both runs, and the p of Student's t by the same standard error. A run that takes nothing has the
     ratio 0. One question, or a percentile that is 0 beside other values, shows no difference: p is
-    1, and the interval is nan. The ratio itself is nan if the reference takes nothing.
+    1, and the interval is nan. The ratio itself is nan if the reference takes nothing. Its effect
+    is nan, and `detectable` the least ratio below 1 that is found with 80% power.
     """
     n, nan = len(values), math.nan
     if quantity.total(reference) <= 0:
-        return Ratio(Interval(nan, nan, nan, n=n), 1.0, nan)
+        return Difference(Interval(nan, nan, nan, n=n), 1.0, nan, nan)
     if quantity.total(values) <= 0:
         if values.any() or n == 1:
-            return Ratio(Interval(0.0, nan, nan, n=n), 1.0, nan)
-        return Ratio(Interval(0.0, 0.0, 0.0, n=n), 0.0, 1.0)
+            return Difference(Interval(0.0, nan, nan, n=n), 1.0, nan, nan)
+        return Difference(Interval(0.0, 0.0, 0.0, n=n), 0.0, nan, 1.0)
 
     def log_ratio(rows: NDArray[Any]) -> float:
         one, other = quantity.total(values[rows]), quantity.total(reference[rows])
@@ -167,7 +144,7 @@ def ratio(
         far = abs(log.value) / log.error
         p = float(2 * (t.sf(far, log.degrees) if log.degrees else norm.sf(far)))
     estimate = replace(log, value=value, low=low, high=high)
-    return Ratio(estimate, p, math.exp(-detectable(log)))
+    return Difference(estimate, p, nan, math.exp(-detectable(log)))
 
 
 def objections(first: Run, run: Run, quantity: Quantity) -> list[str]:

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator
 
 from eval.datasets.checks import Location, Row, key_of, parse, time_by
 from eval.datasets.sessions import read_conversation
+from eval.transcripts.history import TABLE
 from memsys.core.types import Conversation
 
 Role = Literal["user", "assistant"]
@@ -22,20 +23,9 @@ _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
 _SENDERS: Mapping[Any, Role] = {"human": "user", "assistant": "assistant"}
 _UNNAMED = "agent"
 _CITATION = re.compile("\ue200.*?\ue201|【\\d+[^】]{0,40}】", re.DOTALL)  # marks of web search
-# What the programs themselves write into messages of the user.
-_INSERTED = re.compile(
-    r"<(system-reminder|local-command-[a-z]+|command-[a-z]+|bash-[a-z]+|environment_context"
-    r"|user_instructions|turn_aborted|task-notification|ide_[a-z_]+|INSTRUCTIONS"
-    r"|permissions instructions)>.*?</\1>",
-    re.DOTALL,
-)
-_NOT_SAID = ("Caveat: The messages below", "[Request interrupted", "# AGENTS.md instructions")
-_CLAUDE_CODE = {
-    "isSidechain": "subagent messages",
-    "isMeta": "inserted messages",
-    "isCompactSummary": "compaction summaries",
-    "isApiErrorMessage": "error messages",
-}
+_INSERTED = re.compile(rf"<({'|'.join(TABLE['inserted']['names'])})>.*?</\1>", re.DOTALL)
+_NOT_SAID = tuple(TABLE["inserted"]["beginnings"])
+_CLAUDE_CODE: Mapping[str, str] = TABLE["claude_code"]
 _HIDDEN, _SPOKEN = "is_visually_hidden_from_conversation", "audio_transcription"
 _TEXTS = ("text", "input_text", "output_text")  # types of blocks
 

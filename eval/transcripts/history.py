@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from memsys.core.dates import MONTH_NUMBERS, WEEKDAYS
@@ -20,6 +21,7 @@ from memsys.core.terms import QUOTED, STOPWORDS, terms
 from memsys.core.titles import SMALL_TALK
 from memsys.core.turns import line
 from memsys.core.types import Conversation, Turn
+from memsys.core.yaml_text import load_table
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -27,18 +29,9 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SHORTEST = 3  # letters of a content word
 _MOST = 2  # words of a cue
 _LONGEST = 400  # characters of a sentence; longer ones are tables, logs or lists
-_OPENERS = frozenset(
-    "a an the my our your his her their its this these those some any every each another new"
-    " for of with in on at from about into by".split()
-)
-_VAGUE = frozenset(  # content words that name nothing by themselves
-    "got getting gonna wanna going went made make making take took taking keep kept see saw seen"
-    " know knew think thought look looking feel feeling felt say said tell told give gave given"
-    " use used using need want wanted start started try tried trying work works working run sure"
-    " one two way lot lots something someone time times new last next recently hope happy without"
-    " within toward towards around across along behind beside among since until upon per"
-    " via".split()
-)
+_CARDINALS = "|".join(word for word, value in CARDINALS.items() if value > 2)  # not "you two"
+TABLE = load_table(Path(__file__).with_name("patterns.yaml"), CARDINALS=_CARDINALS)
+_OPENERS, _VAGUE = (frozenset(TABLE[name].split()) for name in ("openers", "vague"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,29 +130,7 @@ def _contains(indices: Sequence[int], index: int) -> bool:
 
 
 Kind = Literal["version", "path", "identifier", "date", "number", "name"]
-_FILES = (
-    "py|js|ts|tsx|jsx|json|jsonl|yaml|yml|toml|md|txt|csv|rs|go|java|rb|php|c|h|cpp|sh|html|css|sql"
-    "|ipynb|pdf|docx|xlsx|png|jpg|log|cfg|ini|env|lock"
-)
-_CARDINALS = "|".join(word for word, value in CARDINALS.items() if value > 2)  # not "you two"
-# A kind that comes first takes the characters: 3.11.2 is a version and no number.
-_PATTERNS: Final[dict[Kind, re.Pattern[str]]] = {
-    "identifier": re.compile(r"`([^`\n]{2,60})`"),
-    "path": re.compile(
-        rf"(?<![\w:/])((?:~|\.{{1,2}}|[A-Za-z]:)?(?:[\\/][\w.@-]+){{2,}}|[\w.@-]+(?:/[\w.@-]+){{2,}}"
-        rf"|(?:[\w@-]+[\\/])*[\w@-][\w.@-]*\.(?:{_FILES})\b)"
-    ),
-    "version": re.compile(r"(?<![\w.])(v\d+(?:\.\d+)*|\d+(?:\.\d+){2,}(?:[-.]?[a-z]+\d*)?)(?!\w)"),
-    "number": re.compile(
-        rf"(?<![\w.,])([$€£]?\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s?(?:%|[kKMG]B|ms|km|kg|GB|MB))?"
-        rf"|\b(?:{_CARDINALS})\b)(?!\w|[.,]\d)",
-        re.IGNORECASE,
-    ),
-    "name": re.compile(
-        r"(?<![.!?:\"“(*]\s)(?<![-\w'’\"“‘])(?<!^)"
-        r"([A-Z][\w&-]+(?:\s+(?:of\s+(?:the\s+)?)?[A-Z][\w&-]+){0,3})"
-    ),
-}
+_PATTERNS: Final = {kind: re.compile(one) for kind, one in TABLE["values"].items()}
 _NO_NAMES = frozenset(MONTH_NUMBERS) | frozenset(WEEKDAYS) | STOPWORDS | SMALL_TALK
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from eval.datasets.checks import Location, parse
 from eval.datasets.pooled import POOLED
 from eval.transcripts.formats import Chat, Export, Message, Tally
+from eval.transcripts.history import TABLE
 from eval.transcripts.sources import HalfWrittenError, files_at, json_values
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError
@@ -137,7 +138,10 @@ def _assembled(
             groups[chat.group].append(list(of_day))
     names = {"user": wanted.user, "assistant": wanted.assistant}
     for group, days in sorted(groups.items()):
-        id_ = _free(group, taken)
+        # The last part of a path, numbered if it is taken.
+        name = (PureWindowsPath(group) if "\\" in group else PurePosixPath(group)).name or group
+        free = (one for one in chain([name], (f"{name}-{n}" for n in count(2))) if one not in taken)
+        taken.add(id_ := next(free))
         days.sort(key=lambda one: one[0][0])
         if wanted.sessions is not None:
             tally.dropped["earlier sessions"] += max(len(days) - wanted.sessions, 0)
@@ -155,16 +159,6 @@ def _assembled(
             yield Conversation(id_, (wanted.user, wanted.assistant), tuple(sessions))
 
 
-def _free(group: str, taken: set[str]) -> str:
-    """Return an id for `group` and add it to `taken`: the last part of a path, numbered if it is
-    taken.
-    """
-    name = (PureWindowsPath(group) if "\\" in group else PurePosixPath(group)).name or group
-    free = next(one for one in chain([name], (f"{name}-{n}" for n in count(2))) if one not in taken)
-    taken.add(free)
-    return free
-
-
 def _timed(chat: Chat, tally: Tally) -> Iterator[tuple[datetime, Message]]:
     """Yield the messages with a text and their times: that of the message, else of the one before,
     else of the chat.
@@ -180,27 +174,8 @@ def _timed(chat: Chat, tally: Tally) -> Iterator[tuple[datetime, Message]]:
 
 MASK = "[secret]"
 _CODE_LINES = 20  # of a block of code that are kept
-_KEYS = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"  # JSON web token
-    r"|\b(?:sk|pk|rk)[-_][\w-]{16,}"
-    r"|\bgh[opsru]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bnpm_\w{20,}|\bpypi-[\w-]{20,}"
-    r"|\bhf_\w{20,}|\bxox[a-z]-[\w-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}"
-    r"|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bya29\.[\w-]{20,}"
-    # A long word of capitals, small letters and digits: a key of any other kind.
-    r"|(?<![\w/+.-])(?=[\w+-]*[a-z])(?=[\w+-]*[A-Z])(?=[\w+-]*\d)[\w+-]{32,}={0,2}(?![\w/]|\.\w)"
-    # The same with slashes, of the length of a secret key of AWS; a path has fewer capitals.
-    r"|(?<![\w/+.-])(?=[\w/+]*[a-z])(?=(?:[a-z\d/+]*[A-Z]){8})(?=[A-Za-z/+]*\d)"
-    r"[A-Za-z\d/+]{40}(?![\w/+=-]|\.\w)",
-    re.DOTALL,
-)
-_NAMED = re.compile(
-    r"(?i)((?:pass(?:word|wd|phrase)?|secret|token|(?:api|access|secret|private|account)[_ -]?key)"
-    r"(?:\*\*)?\\?[\"'`]?\s*[:=](?:\*\*)?\s*\\?[\"'`]?)(?!\[secret\])"
-    r"(?:(?<=\")[^\"\n]{6,}?(?=\\?\")|(?<=')[^'\n]{6,}?(?=\\?')|[^\s\"'`,;]{6,})"
-    r"|(\bbearer\s+|\bauthorization\W{1,5}(?:basic|token)\s+)(?!\[secret\])[^\s\"'@,;]{6,}"
-    r"|(://[^\s/:@]*:)(?!\[secret\])[^\s\"',;/]+(?=@)"
-)
+_KEYS = re.compile("|".join(TABLE["secrets"]["keys"]), re.DOTALL)
+_NAMED = re.compile("|".join(TABLE["secrets"]["named"]), re.IGNORECASE)
 _BLOB = re.compile(r"\S{200,}")
 _FENCED = re.compile(r"(```[^\n]*\n)(.*?)(\n```|\Z)", re.DOTALL)
 _PARAGRAPH = re.compile(r"\n\s*\n")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Final
 
-from eval.transcripts.history import Cue, History, Kind, Said, Value, values
+from eval.transcripts.history import TABLE, Cue, History, Kind, Said, Value, values
 from memsys.core.dates import write_day
 from memsys.core.terms import terms
 from memsys.core.types import Conversation
@@ -27,27 +27,8 @@ _OFTEN = 3  # turns that contain each of two things that were mentioned together
 _PAIRED = 60  # things that a speaker spoke of in a session, of which pairs are made
 _POOL = 20  # candidates of each rule among which a question is chosen
 _NEAR = 3  # turns around a cue in which the other speaker may speak of the same
-_NOUNS: Final[dict[Kind, str]] = {
-    "version": "version",
-    "path": "file or path",
-    "identifier": "identifier",
-    "date": "date or time",
-    "number": "number",
-    "name": "name",
-}
-_PHRASE = r"((?:[A-Za-z][\w-]*\s+){0,2}[A-Za-z][\w-]*)"
-# What stands before a value of an attribute: "the port is", "my oven was", "set the port to",
-# "port =". Owner and name of the attribute.
-_ATTRIBUTES = tuple(
-    re.compile(rf"{pattern}\s*$", re.IGNORECASE)
-    for pattern in (
-        rf"\b(the|our|my)\s+{_PHRASE}\s*(?:=|:|\bis\b|\bare\b|\bwas\b)"
-        r"(?:\s+(?:now|set to|about|only))?",
-        r"\b(?:set|chang|bump|rais|lower|reduc|increas|updat|renam|pin)\w*\s+(?:(the|our|my)\s+)?"
-        rf"{_PHRASE}\s+(?:from\s+\S+\s+)?to",
-        r"(?:^|[\s`(])()([A-Za-z][\w.-]*)`?\s*[=:]",
-    )
-)
+_NOUNS: Final[dict[Kind, str]] = TABLE["nouns"]
+_ATTRIBUTES = tuple(map(re.compile, TABLE["attributes"]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,15 +91,25 @@ def check_key(key_variable: str, host: str, option: str) -> None:
         )
 
 
+def secret_of(variable: str | None, setting: str, remedy: str) -> str | None:
+    """Return the value of the environment variable that `setting` names; None if it names none.
+    Raises InputError with the `remedy` if it is not set or empty.
+    """
+    if variable is None:
+        return None
+    secret = os.environ.get(variable)
+    if not secret:
+        raise InputError(f"{setting}: the environment has no {variable}; {remedy}")
+    return secret
+
+
 def without_secrets(text: str, key_variable: str = "") -> str:
     """Return `text` with each secret replaced by the name of its environment variable. A server may
     repeat a key in its answers. Secrets are the values of at least 8 characters of variables whose
     name ends like one; those of at least 4, unless they are a word, of the variables that this
     process has used as keys (see check_variable); and the value of `key_variable` of any length.
     """
-    for value, name in _secrets(key_variable):
-        text = text.replace(value, f"${name}")
-    return text
+    return str(_cleaned(text, _secrets(key_variable)))
 
 
 def json_without_secrets(value: Any) -> Any:

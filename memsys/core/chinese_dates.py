@@ -1,4 +1,5 @@
-"""Chinese dates in dialogue, resolved against the day of the utterance, and dates of any language.
+"""Chinese dates in dialogue, resolved against the day of the utterance, and dates of any language,
+in dialogue and as ISO 8601.
 
 Weeks run from Monday: 上周五 is the Friday of the week before, so it is one known day.
 """
@@ -6,7 +7,6 @@ Weeks run from Monday: 上周五 is the Friday of the week before, so it is one 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import date, timedelta
 from functools import lru_cache
 
@@ -14,6 +14,7 @@ from memsys.core.dates import (
     SEASONS,
     DateMention,
     Period,
+    compiled,
     days_from,
     find_mentions,
     in_month,
@@ -22,6 +23,7 @@ from memsys.core.dates import (
     nearest_year,
     on_date,
     on_day,
+    real_date,
     shift_month,
     week_of,
     write_day,
@@ -38,11 +40,8 @@ def dates_of(text: str, said: date) -> tuple[DateMention, ...]:
 
 _WEEKDAYS = {char: number for number, char in enumerate("一二三四五六")} | {"日": 6, "天": 6}
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
+_WEEKS = {-2: "的前两周", -1: "的前一周", 0: "那一周", 1: "的后一周", 2: "的后两周"}
 _YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "本年": 0, "明年": 1, "后年": 2}
-_DAYS = {
-    "大前天": -3, "前天": -2, "前晚": -2, "昨": -1, "今": 0, "刚才": 0, "刚刚": 0,
-    "明": 1, "大后天": 3, "后天": 2,
-}  # fmt: skip
 
 
 def _year_of(m: re.Match[str], said: date) -> int | None:
@@ -76,11 +75,6 @@ def _season(m: re.Match[str], said: date) -> Period | None:
     return in_season(name, year, f"{year}年{m['season']}天")
 
 
-def _near_day(m: re.Match[str], said: date) -> Period:
-    offset = next(step for word, step in _DAYS.items() if m[0].startswith(word))
-    return on_day(said + timedelta(days=offset), chinese=True)
-
-
 def _steps(which: str) -> int:
     return which.count("下") - which.count("上")
 
@@ -99,11 +93,7 @@ def _weekend(m: re.Match[str], said: date) -> Period:
 
 def _week(m: re.Match[str], said: date) -> Period:
     steps = _steps(m["which"])
-    day = write_day(said, chinese=True)
-    text = {0: f"{day}那一周", -1: f"{day}的前一周", 1: f"{day}的后一周"}.get(steps)
-    text = (
-        text or f"{day}的{'前' if steps < 0 else '后'}{'两' if abs(steps) == 2 else abs(steps)}周"
-    )
+    text = f"{write_day(said, chinese=True)}{_WEEKS[steps]}"
     return days_from(week_of(said) + timedelta(days=7 * steps), 7, text)
 
 
@@ -147,17 +137,71 @@ def _since(m: re.Match[str], said: date) -> Period | None:
     return Period(period.first, period.last, "since", period.text)
 
 
-_BY_NAME: dict[str, Callable[[re.Match[str], date], Period | None]] = {
-    rule.__name__.lstrip("_"): rule
-    for rule in (
-        *(_month_day, _season, _whole_year, _near_day, _weekend, _weekday),
-        *(_week, _month, _counted, _since),
-    )
-}
-_RULES = [(re.compile(pattern), _BY_NAME[rule]) for rule, pattern in TABLE["chinese"]]
+_RULES = compiled(
+    TABLE["chinese"],
+    {
+        rule.__name__.lstrip("_"): rule
+        for rule in (
+            *(_month_day, _season, _whole_year, _weekend, _weekday),
+            *(_week, _month, _counted, _since),
+        )
+    },
+    chinese=True,
+)
 
 
 @lru_cache(maxsize=32_768)
 def find_dates_zh(text: str, said: date) -> tuple[DateMention, ...]:
     """Return every date that a Chinese text mentions, resolved against `said`, in order."""
     return find_mentions(text, _RULES, said)
+
+
+_ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
+_SPAN = re.compile(r"(\d{4}-\d{2}-\d{2})/(\d{4}-\d{2}-\d{2})")
+_DIGITS = {"day": 10, "month": 7, "year": 4}  # of an ISO date, by its precision
+_WEEK_DAYS = 7
+_VAGUE = re.compile(r"\b(?:few|several|some)\b|几")
+_BOUND = ("since ", "until ", "by ")  # before a year: what they name is no date
+_SAME = {"this day": "today", "这天": "今天", "本年": "今年", "上年": "去年", "下年": "明年"}
+_MONTHS = re.compile(r"(?<=[\d一二两三四五六七八九十])月(?=[前后]$)")  # 一月前 for 一个月前
+
+
+def resolve(words: str, said: date) -> str | None:
+    """Return `words` as a date in ISO 8601: a year, a month, a day, or the span of days of a week.
+
+    ISO dates are validated and returned. Other words are resolved from the day `said` by the rules
+    for dates in dialogue, except that what follows the year after a comma is left out: "last
+    Friday" is the latest one before that day. None is returned if the words name no definite date.
+    """
+    text = " ".join(words.casefold().split()).strip(" .,。")
+    if iso := iso_date(text.upper()):
+        return iso
+    text = re.sub(r"(\b\d{4}),.*", r"\1", text).removeprefix("the ")
+    text = text.replace(" ", "") if is_cjk(text) else text
+    text = _MONTHS.sub("个月", _SAME.get(text, text))
+    mentions = dates_of(text, said)
+    is_whole = len(mentions) == 1 and (mentions[0].start, mentions[0].end) == (0, len(text))
+    if not is_whole or text.startswith(_BOUND):
+        return None
+    period = mentions[0].period
+    first, last = period.first.isoformat(), period.last.isoformat()
+    if period.precision == "week":
+        is_definite = (period.last - period.first).days + 1 == _WEEK_DAYS
+        return f"{first}/{last}" if is_definite and not _VAGUE.search(text) else None
+    return first[: _DIGITS[period.precision]] if period.precision in _DIGITS else None
+
+
+def iso_date(text: str) -> str | None:
+    """Return the date `text` of ISO 8601 (a year, a month, a day, or a span of two) without a time
+    of day; None if it is no date that exists.
+    """
+    if span := _SPAN.fullmatch(text):
+        first, last = (iso_date(part) for part in span.groups())
+        return text if first and last and first <= last else None
+    match = _ISO.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day = match.groups()
+    if real_date(int(year), int(month or 1), int(day or 1)) is None:
+        return None
+    return "-".join(part for part in (year, month, day) if part)

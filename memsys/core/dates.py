@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
@@ -80,11 +80,29 @@ def nearest_year(said: date, month: int, day: int) -> int:
     return min(years, key=lambda year: abs((date(year, month, min(day, 28)) - said).days))
 
 
-def find_mentions(
-    text: str,
-    rules: Iterable[tuple[re.Pattern[str], Callable[..., Period | None]]],
-    *context: object,
-) -> tuple[DateMention, ...]:
+Rule = tuple[re.Pattern[str], Callable[..., Period | None]]
+
+
+def compiled(
+    rows: Iterable[tuple[str | int, str]],
+    named: Mapping[str, Callable[..., Period | None]],
+    *,
+    chinese: bool = False,
+) -> list[Rule]:
+    """Return the rules of a table: each pattern with the function of its name, or one for the day
+    so many after that of the utterance. The case of letters does not count.
+    """
+
+    def on_nth(days: int) -> Callable[..., Period]:
+        return lambda _, said, *__: on_day(said + timedelta(days=days), chinese)
+
+    return [
+        (re.compile(pattern, re.IGNORECASE), on_nth(rule) if isinstance(rule, int) else named[rule])
+        for rule, pattern in rows
+    ]
+
+
+def find_mentions(text: str, rules: Iterable[Rule], *context: object) -> tuple[DateMention, ...]:
     """Return the mentions that `rules` find in `text`, in order of position. A rule is a pattern
     and a function from its match and `context` to a period, or None. The first rule wins: its
     mentions hide the overlapping matches of all later rules. A period outside the calendar ("in

@@ -147,7 +147,8 @@ def fits(value: object, hint: Any) -> bool:
         return is_list and all(fits(one, arg) for arg in arguments[:1] for one in value)  # type: ignore[attr-defined]
     if (origin or hint) in _MAPPINGS or is_typeddict(hint):
         return isinstance(value, Mapping)
-    if getattr(hint, "_is_protocol", False) and isinstance(value, bool | int | float | str):
+    is_interface = getattr(hint, "_is_protocol", False) or inspect.isabstract(hint)
+    if is_interface and isinstance(value, bool | int | float | str):
         return False
     return value is not None or not isinstance(hint, type) or hint is object
 

@@ -10,7 +10,6 @@ of `memsys.core.dates`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import date, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +18,8 @@ from memsys.core.dates import (
     WEEKDAYS,
     DateMention,
     Period,
+    Rule,
+    compiled,
     days_from,
     find_mentions,
     in_month,
@@ -52,11 +53,6 @@ def full_date(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
     return on_date(year, month, day)
 
 
-def iso(m: re.Match[str], _said: date, _ahead: bool) -> Period | None:
-    """Resolve a date in the form 2023-05-07."""
-    return on_date(int(m[1]), int(m[2]), int(m[3]))
-
-
 def month_of_year(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
     """Resolve a month with a year, or after "last" or "next"."""
     month = month_number(m["month"])
@@ -81,11 +77,6 @@ def day_of_month(m: re.Match[str], said: date, ahead: bool) -> Period | None:
     )
     fitting = [day for day in found if day and (day >= said if ahead else day <= said)]
     return on_day(fitting[0]) if fitting else None
-
-
-def year(m: re.Match[str], _said: date, _ahead: bool) -> Period | None:
-    """Resolve a year without month and day."""
-    return in_year(int(m["year"]))
 
 
 def season(m: re.Match[str], said: date, ahead: bool) -> Period | None:
@@ -155,11 +146,6 @@ def _counted(m: re.Match[str], said: date, sign: int) -> Period | None:
     return moved(said, m["unit"].lower(), n, word, sign)
 
 
-def before_last(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
-    """Resolve "the week before last", and likewise weekend, month and year."""
-    return moved(said, m["unit"].lower(), 2, "two", -1)
-
-
 def weekdays_ago(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
     """Resolve "two Fridays ago"."""
     n, word = count_of(m["count"])
@@ -198,21 +184,9 @@ def adjacent(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
         return in_year(said.year + sign)
     if unit in ("week", "weekend"):
         text = f"the {unit} of {write_day(said)}"
-        monday = week_of(said)
-        return days_from(monday, 7, text) if unit == "week" else days_from(_saturday(said), 2, text)
+        saturday = week_of(said) + timedelta(days=5)
+        return days_from(week_of(said), 7, text) if unit == "week" else days_from(saturday, 2, text)
     return None
-
-
-def _saturday(said: date) -> date:
-    """Return the Saturday of the current weekend, or else of the next one."""
-    if said.weekday() == 6:
-        return said - timedelta(days=1)
-    return said if said.weekday() == 5 else weekday_after(said, 5)
-
-
-def weekend(_m: re.Match[str], said: date, ahead: bool) -> Period | None:
-    """Resolve "the weekend" without "last" or "next"."""
-    return moved(said, "weekend", 1, "one", 1 if ahead else -1)
 
 
 def weekday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
@@ -231,30 +205,27 @@ def weekday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
     return Period(day, day, "day", text)
 
 
-RULES: dict[str, Callable[[re.Match[str], date, bool], Period | None]] = {
-    rule.__name__: rule
-    for rule in (
-        *(iso, full_date, month_of_year, day_of_month, year, season, holiday, before_last),
-        *(weekdays_ago, since, adjacent, weekend, weekday),
-    )
-} | {
-    "two_days_ago": lambda _m, said, _ahead: on_day(said - timedelta(days=2)),
-    "yesterday": lambda _m, said, _ahead: on_day(said - timedelta(days=1)),
-    "today": lambda _m, said, _ahead: on_day(said),
-    "tomorrow": lambda _m, said, _ahead: on_day(said + timedelta(days=1)),
-    "in_two_days": lambda _m, said, _ahead: on_day(said + timedelta(days=2)),
-    "ago": lambda m, said, _ahead: _counted(m, said, -1),
-    "later": lambda m, said, _ahead: _counted(m, said, 1),
-    "the_other_day": lambda _m, said, _ahead: moved(said, "day", 3, "few", -1),
-}
+_RULES = compiled(
+    TABLE["english"],
+    {
+        rule.__name__: rule
+        for rule in (
+            *(full_date, month_of_year, day_of_month, season, holiday, weekdays_ago, since),
+            *(adjacent, weekday),
+        )
+    }
+    | {
+        "iso": lambda m, _said, _ahead: on_date(int(m[1]), int(m[2]), int(m[3])),
+        "year": lambda m, _said, _ahead: in_year(int(m["year"])),
+        "ago": lambda m, said, _ahead: _counted(m, said, -1),
+        "later": lambda m, said, _ahead: _counted(m, said, 1),
+        "before_last": lambda m, said, _ahead: moved(said, m["unit"].lower(), 2, "two", -1),
+        "the_other_day": lambda _m, said, _ahead: moved(said, "day", 3, "few", -1),
+        "weekend": lambda _m, said, ahead: moved(said, "weekend", 1, "one", 1 if ahead else -1),
+    },
+)
 _HINTS = re.compile(TABLE["hints"], re.IGNORECASE)
 _PLANS = re.compile(TABLE["plans"], re.IGNORECASE)
-_Rule = tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], Period | None]]
-_RULES: list[_Rule] = [
-    (re.compile(pattern, re.IGNORECASE), RULES[rule]) for rule, pattern in TABLE["english"]
-]
-
-
 # Letters that patterns take for s, k and i when they ignore case, but tables of names do not have.
 _READ_AS_PLAIN = str.maketrans("\u017f\u212a\u0130\u0131", "skii")
 
@@ -274,7 +245,7 @@ def find_dates(text: str, said: date) -> tuple[DateMention, ...]:
 
 
 @lru_cache(maxsize=256)
-def _rules(hints: frozenset[str | None]) -> list[_Rule]:
+def _rules(hints: frozenset[str | None]) -> list[Rule]:
     """Return the rules that may find a date in a text with these parts of dates."""
     return [rule for rule in _RULES if _part(rule[0]) in (None, *hints)]
 

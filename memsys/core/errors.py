@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from memsys.core.program import as_started
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
 class InputError(Exception):
     """Bad input or configuration. The message names file, place and remedy; the exit code is 2."""
+
+
+def refuse(faults: Mapping[str, object]) -> None:
+    """Raise InputError with the first message of `faults` whose value is true: what is wrong."""
+    for message, is_wrong in faults.items():
+        if is_wrong:
+            raise InputError(message)
 
 
 _OF_THE_MACHINE = frozenset(
@@ -66,6 +74,12 @@ def problems(where: object, remedy: str = "") -> Iterator[None]:
         yield
     except ValidationError as error:
         raise InputError(f"{where}: {first_problem(error)}{remedy}") from error
+
+
+def check_installed(package: str, option: str, extra: str) -> None:
+    """Raise InputError naming `option` and the `extra` to install if `package` is missing."""
+    if find_spec(package) is None:
+        raise InputError(f"{option}: not installed; pip install -e '.[{extra}]'")
 
 
 def check_whole(name: str, value: object, least: int = 1) -> int:

@@ -21,6 +21,11 @@ CACHE_VARIABLE = "MEMSYS_CACHE"
 _SHOWN = 3  # ids that an ambiguous name lists at most
 
 
+def in_runs(folder: Path) -> bool:
+    """Return whether `folder` is directly under results/runs: its name alone then finds it."""
+    return folder.parent.resolve() == RUNS.resolve()
+
+
 def find_run(name: str | Path, *, empty: bool = False) -> Path:
     """Return the run folder that `name` stands for: a folder, an id under results/runs, a part of
     an id that no other has, or `last`, the run with records (or also without, where `empty`: one to
@@ -37,7 +42,9 @@ def find_run(name: str | Path, *, empty: bool = False) -> Path:
         ids = sorted(one.name for one in RUNS.iterdir()) if RUNS.is_dir() else []
         found = [RUNS / one for one in ids if (RUNS / one / MANIFEST).is_file()]
         if given == LAST and found:
-            begun = [one for one in found if empty or _has_records(one)] or found
+            full = [one for one in found if (one / RECORDS).is_file()]
+            full = [one for one in full if (one / RECORDS).stat().st_size]
+            begun = found if empty or not full else full
             return _taken(given, max(begun, key=lambda one: (one / MANIFEST).stat().st_mtime_ns))
     except (OSError, ValueError) as error:  # such as a name that is too long
         raise InputError(f"{given:.80}: no usable name of a run ({error!s:.80})") from error
@@ -53,11 +60,6 @@ def find_run(name: str | Path, *, empty: bool = False) -> Path:
     raise InputError(
         f"{given}: no such run; name a run folder, or an id under {RUNS} or a part of it, or {LAST}"
     )
-
-
-def _has_records(folder: Path) -> bool:
-    records = folder / RECORDS
-    return records.is_file() and records.stat().st_size > 0
 
 
 def cache_folder() -> Path:

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from threading import RLock
 from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -21,9 +22,14 @@ from memsys.embed.base import UNIT_ERROR, Embedder, Kind, TokenVectors
 from memsys.llm.meter import Call, Meter
 from memsys.stores.sqlite import cache_errors, open_shared, rewrite
 
+_log = logging.getLogger(__name__)
+_BATCH = 64  # rows per transaction: the most that a kill can lose
+V = TypeVar("V")
+
 
 class CachedEmbedder:
-    """An embedder with a cache in an SQLite file (write-ahead log: safe for several processes).
+    """An embedder with a cache in an SQLite file (write-ahead log: safe for several processes), and
+    that one thread uses at a time.
 
     An embedder that records its calls itself (`records_calls`) is always asked, and replays. A
     query is embedded alone and its live latency is stored with its vector, so that a replayed query
@@ -43,7 +49,7 @@ class CachedEmbedder:
         anew, at the time that it takes now. Raises InputError if the file there is not a cache,
         here or at a later look-up.
         """
-        self._embedder = embedder
+        self._embedder, self._lock = embedder, RLock()
         self.asked = False  # set to True by every look-up
         self.cut_off: set[str] = set()  # documents of which the embedder reads only the beginning
         self.name, self.typical_similarity = embedder.name, embedder.typical_similarity
@@ -51,32 +57,41 @@ class CachedEmbedder:
         self.languages = embedder.languages
         self.is_fallback = False  # True where it replaces the run's embedder in a conversation
         self.meter = meter
-        path = Path(folder) / f"{_file_name(embedder.name)}.sqlite"
+        name = re.sub(r"[^\w.-]+", "_", self.name)  # that of a file
+        if name != self.name:
+            name += f"-{hashlib.sha256(self.name.encode()).hexdigest()[:8]}"
+        path = Path(folder) / f"{name}.sqlite"
         self._tokens_path = path.with_name(f"{path.stem}-tokens.sqlite")
         self._rows = VectorRows(embedder, path, meter, fresh_queries)
         self._fresh_queries = fresh_queries
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), d); missing ones are embedded in batches."""
-        self.cut_off.update(text for text in texts if not self._embedder.reads(text))
-        self.asked = True
-        return np.stack(self._rows.look_up("document", texts))
+        with self._lock:
+            vectors: list[Vectors] = self._look_up(self._rows, "document", texts)
+            return np.stack(vectors)
 
     def query(self, text: str) -> Vectors:
         """Return the unit vector of one query, shape (d,)."""
-        self.asked = True
-        return np.array(self._rows.look_up("query", [text])[0])
+        with self._lock:
+            vectors: list[Vectors] = self._look_up(self._rows, "query", [text])
+            return np.array(vectors[0])
 
     def document_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return the token vectors of each text, from a cache beside that of the vectors."""
-        self.cut_off.update(text for text in texts if not self._embedder.reads(text))
-        self.asked = True
-        return self.token_rows.look_up("document", texts)
+        with self._lock:
+            return self._look_up(self.token_rows, "document", texts)
 
     def query_tokens(self, text: str) -> TokenVectors:
         """Return the token vectors of one query."""
+        with self._lock:
+            return self._look_up(self.token_rows, "query", [text])[0]
+
+    def _look_up(self, rows: _Rows[V], kind: Kind, texts: Sequence[str]) -> list[V]:
         self.asked = True
-        return self.token_rows.look_up("query", [text])[0]
+        if kind == "document":
+            self.cut_off.update(text for text in texts if not self._embedder.reads(text))
+        return rows.look_up(kind, texts)
 
     @property
     def has_tokens(self) -> bool:
@@ -94,20 +109,10 @@ class CachedEmbedder:
         """Delete all vectors, also those of tokens, from the files. Raises InputError if another
         process prevents it.
         """
-        self._rows.clear()
-        if self.has_tokens and self._tokens_path.exists():
-            self.token_rows.clear()
-
-
-def _file_name(name: str) -> str:
-    """Return `name` if it can be a file name, else its safe characters and a digest."""
-    safe = re.sub(r"[^\w.-]+", "_", name)
-    return safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-_log = logging.getLogger(__name__)
-_BATCH = 64  # rows per transaction: the most that a kill can lose
-V = TypeVar("V")
+        with self._lock:
+            self._rows.clear()
+            if self.has_tokens and self._tokens_path.exists():
+                self.token_rows.clear()
 
 
 class _Rows(ABC, Generic[V]):

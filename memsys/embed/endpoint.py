@@ -9,19 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from memsys.core.addresses import check_address, check_key
 from memsys.core.declared import Cosine, CountFrom0, Seconds, check_values
 from memsys.core.types import Usage, Vectors
 from memsys.embed.base import Embedder, unit_rows
 from memsys.llm.base import LLMError
-from memsys.llm.budget import Budget, Limits
-from memsys.llm.endpoint import Endpoint, Exchange, check_server
+from memsys.llm.budget import Budget
+from memsys.llm.endpoint import Endpoint, Exchange, ServerSettings
 from memsys.llm.meter import Meter
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import Recording
 from memsys.llm.reply import check_answer
-
-_CONCURRENCY = 8  # live calls under way
 
 
 class EndpointEmbedder(Embedder):
@@ -40,15 +37,11 @@ class EndpointEmbedder(Embedder):
         timeout_s: Seconds = 60,
         retries: CountFrom0 = 5,
     ) -> None:
-        """`retries`: further attempts, which follow the server's retry-after. Raises InputError on
-        a wrong argument.
-        """
-        host = check_address(base_url, "embedder.base_url")
-        check_server("embedder", model, key_variable)
+        """See ServerSettings. Raises InputError on a wrong argument."""
+        self._server = ServerSettings(model, base_url, key_variable, timeout_s, retries)
+        self._server.check("embedder")
         check_values(EndpointEmbedder, locals(), "embedder")
-        self.typical_similarity = typical_similarity
-        self.model, self._base_url, self._host = model, base_url, host
-        self._key_variable, self._timeout_s, self._retries = key_variable, timeout_s, retries
+        self.typical_similarity, self.model = typical_similarity, model
         # Two servers may give one name to two models: the address is part of the identity.
         self.name = f"{model}-{hashlib.sha256(base_url.encode()).hexdigest()[:8]}"
         self._endpoint: Endpoint | None = None
@@ -59,19 +52,8 @@ class EndpointEmbedder(Embedder):
         calls may be live and the key is missing, or if there is a budget and the model has no
         price.
         """
-        if recording.mode != "replay":
-            check_key(self._key_variable, self._host, "embedder=openai")
-            if budget is not None:
-                budget.check(self.model, 0)
         self._endpoint = Endpoint(
-            self._base_url,
-            recording,
-            meter,
-            Limits(_CONCURRENCY, None),
-            budget,
-            key_variable=self._key_variable,
-            timeout_s=self._timeout_s,
-            retries=self._retries,
+            self._server, recording, meter, budget, option="embedder=openai", most_tokens=0
         )
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:

@@ -11,13 +11,12 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
-from memsys.core.addresses import check_address, check_key
-from memsys.core.declared import Count, CountFrom0, Range, Seconds, check_fields
+from memsys.core.declared import Count, Range
 from memsys.core.errors import InputError
 from memsys.core.json_text import check_json
 from memsys.llm.base import LLM, Completion, Message, Tool
-from memsys.llm.budget import Budget, Limits
-from memsys.llm.endpoint import Declined, Endpoint, Exchange, Server, check_server
+from memsys.llm.budget import Budget
+from memsys.llm.endpoint import Declined, Endpoint, Exchange, ServerSettings
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording
 from memsys.llm.reply import completion
@@ -29,25 +28,15 @@ _RESERVED = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChatSettings:
-    """Configuration of a chat model; `open` returns the client for a run.
+class ChatSettings(ServerSettings):
+    """Configuration of a chat model (see ServerSettings); `open` returns the client for a run.
 
-    `base_url`: an http(s) address, or a server that is started with the first live call.
-    `key_variable`: name of the environment variable with the key. `timeout_s` bounds one attempt,
-    `retries` are further attempts. `concurrency` and `requests_per_minute` (null: no limit) bound
-    live calls. `temperature`, `max_tokens` (of an answer) and `seed` are left out of the request
+    `temperature`, `max_tokens` (of an answer) and `seed` are left out of the request
     if null; `extra` is added to it unchanged (reasoning models need `max_completion_tokens` there,
     and the other three null). `cache` and `budget_usd` apply to the run: the mode of its recording
     (see Recording), and the limit on the cost of all its calls.
     """
 
-    model: str
-    base_url: str | Server
-    key_variable: str = "OPENAI_API_KEY"
-    timeout_s: Seconds = 60
-    retries: CountFrom0 = 5
-    concurrency: Count = 8
-    requests_per_minute: Annotated[float, Range(0.001, 1e9)] | None = None
     max_tokens: Count | None = 512
     temperature: Annotated[float, Range(0, 100)] | None = 0.0
     seed: Annotated[int, Range(-(2**63), 2**63 - 1)] | None = None
@@ -57,10 +46,7 @@ class ChatSettings:
 
     def __post_init__(self) -> None:
         """Raise InputError on unusable settings; the key is checked by `open`."""
-        if not hasattr(self.base_url, "start"):
-            check_address(self.base_url, "llm.base_url")
-        check_server("llm", self.model, self.key_variable)
-        check_fields(self, "llm")
+        self.check("llm")
         if reserved := _RESERVED & set(self.extra):
             name = min(reserved)
             raise InputError(f"llm.extra.{name}: is not an extra; set llm.{name} if it exists")
@@ -101,22 +87,10 @@ class ChatClient(LLM):
         fixed = {name: getattr(settings, name) for name in ("temperature", "max_tokens", "seed")}
         self._fixed = {name: value for name, value in fixed.items() if value is not None}
         self._fixed |= settings.extra
-        if recording.mode != "replay":
-            if isinstance(settings.base_url, str):
-                host = check_address(settings.base_url, "llm.base_url")
-                check_key(settings.key_variable, host, f"llm {settings.model}")
-            if budget is not None:
-                limit = self._fixed.get("max_completion_tokens", self._fixed.get("max_tokens"))
-                budget.check(settings.model, limit)
+        most = self._fixed.get("max_completion_tokens", self._fixed.get("max_tokens"))
+        option = f"llm {settings.model}"
         self._endpoint = Endpoint(
-            settings.base_url,
-            recording,
-            meter,
-            Limits(settings.concurrency, settings.requests_per_minute),
-            budget,
-            key_variable=settings.key_variable,
-            timeout_s=settings.timeout_s,
-            retries=settings.retries,
+            settings, recording, meter, budget, option=option, most_tokens=most
         )
 
     def complete(
@@ -200,18 +174,11 @@ def with_format(
     if schema is None or form is None:
         return body
     if form == "json_schema":
-        return {**body, "response_format": _response_format(schema)}
+        name = re.sub(r"[^\w-]+", "_", str(schema.get("title", "answer")), flags=re.ASCII)[:64]
+        strict = {"name": name or "answer", "strict": True, "schema": dict(schema)}
+        return {**body, "response_format": {"type": form, "json_schema": strict}}
     asked = dict(body) if form == "text" else {**body, "response_format": {"type": form}}
     if "json" not in json.dumps(body["messages"]).casefold():
         words = f"Reply with one JSON object of this JSON schema: {json.dumps(dict(schema))}"
         asked["messages"] = [*body["messages"], {"role": "user", "content": words}]
     return asked
-
-
-def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `schema` in the form of the protocol, named by its title."""
-    name = re.sub(r"[^\w-]+", "_", str(schema.get("title", "answer")), flags=re.ASCII)[:64]
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name or "answer", "strict": True, "schema": dict(schema)},
-    }

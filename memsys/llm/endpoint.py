@@ -8,15 +8,16 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 from urllib.parse import urlsplit
 
-from memsys.core.addresses import check_variable
+from memsys.core.addresses import check_address, check_key, check_variable
+from memsys.core.declared import Count, CountFrom0, Range, Seconds, check_fields
 from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
 from memsys.core.types import Usage
 from memsys.llm.base import LLMError, RequestTooLongError
-from memsys.llm.budget import Budget, Limits
+from memsys.llm.budget import Budget
 from memsys.llm.meter import Call, Meter
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import RecordedAnswer, Recording, key_of, rejected_key
@@ -33,6 +34,39 @@ class Server(Protocol):
 
     def start(self) -> str:
         """Start listening unless already started; return the base URL, whose path is /v1."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """A model on a server, and how it is asked.
+
+    `base_url`: an http(s) address, or a server that is started with the first live call.
+    `key_variable`: name of the environment variable with the key. `timeout_s` bounds one attempt,
+    `retries` are further attempts, which follow the server's retry-after if there is one.
+    `concurrency` and `requests_per_minute` (None: no limit) bound live calls.
+    """
+
+    model: str
+    base_url: str | Server
+    key_variable: str = "OPENAI_API_KEY"
+    timeout_s: Seconds = 60
+    retries: CountFrom0 = 5
+    concurrency: Count = 8
+    requests_per_minute: Annotated[float, Range(0.001, 1e9)] | None = None
+
+    def check(self, field: str) -> None:
+        """Raise InputError, naming the setting below `field`, on one that cannot be used; the key
+        is checked where calls may be live.
+        """
+        if not hasattr(self.base_url, "start"):
+            check_address(self.base_url, f"{field}.base_url")
+        model: object = self.model
+        if not isinstance(model, str) or not model.strip() or not model.isprintable():
+            raise InputError(
+                f"{field}.model: {model!r:.60}; name the model as the endpoint knows it"
+            )
+        check_variable(self.key_variable, f"{field}.key_variable")
+        check_fields(self, field)
 
 
 class Declined(Exception):  # noqa: N818 - another form of the request follows
@@ -113,24 +147,27 @@ class Endpoint:
 
     def __init__(
         self,
-        base_url: str | Server,
+        settings: ServerSettings,
         recording: Recording,
         meter: Meter,
-        limits: Limits,
-        budget: Budget | None = None,
+        budget: Budget | None,
         *,
-        key_variable: str,
-        timeout_s: float,
-        retries: int,
+        option: str,
+        most_tokens: int | None,
     ) -> None:
-        """`base_url`: see check_address. `timeout_s` bounds one attempt; `retries` are further
-        attempts after the first, following the server's retry-after if there is one.
+        """`most_tokens`: of an answer, None without a limit. Raises InputError, naming `option`, if
+        calls may be live and the key is missing; and if the budget needs a price or a limit of
+        tokens that is missing.
         """
-        self._base_url, self._recording, self._meter = base_url, recording, meter
-        address = base_url if isinstance(base_url, str) else _LOCAL_PATH
-        self._path = urlsplit(address).path.rstrip("/")
-        self._limits, self._budget = limits, budget
-        self._key_variable, self._timeout_s, self._retries = key_variable, timeout_s, retries
+        self._settings, self._recording, self._meter = settings, recording, meter
+        self._budget, base_url = budget, settings.base_url
+        address = urlsplit(base_url if isinstance(base_url, str) else _LOCAL_PATH)
+        if recording.mode != "replay":
+            if address.hostname:
+                check_key(settings.key_variable, address.hostname, option)
+            if budget is not None:
+                budget.check(settings.model, most_tokens)
+        self._path = address.path.rstrip("/")
         self._lock = threading.Lock()
         # A replay is CPU time alone: threads that shared it would take turns, and wait for each.
         self._replaying = threading.Lock()
@@ -237,22 +274,5 @@ class Endpoint:
 
         with self._lock:
             if self._opened is None:
-                address = self._base_url
-                self._opened = Client(
-                    address if isinstance(address, str) else address.start(),
-                    self._limits,
-                    self._budget,
-                    key_variable=self._key_variable,
-                    timeout_s=self._timeout_s,
-                    retries=self._retries,
-                )
+                self._opened = Client(self._settings, self._budget)
             return self._opened
-
-
-def check_server(field: str, model: object, key: object) -> None:
-    """Raise InputError, naming the setting below `field`, on a model or a variable of the key that
-    is none.
-    """
-    if not isinstance(model, str) or not model.strip() or not model.isprintable():
-        raise InputError(f"{field}.model: {model!r:.60}; name the model as the endpoint knows it")
-    check_variable(key, f"{field}.key_variable")

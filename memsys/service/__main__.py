@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsys.core.errors import InputError, complain, problems
@@ -23,21 +24,7 @@ if TYPE_CHECKING:
 
 KEY = "MEMSYS_API_KEY"
 _KEY_LEAST = 16  # characters; a shorter key can be guessed
-_HELP = f"""Serve the memory operations (docs/memory-api.md) over HTTP: JSON in and out, the
-OpenAPI document at /openapi.json, and as a page at /docs that needs no network.
-
-With --config, the embedder, index, ranking, k and model are those of a benchmarked run or of a YAML
-file with the same groups; without it, those of what MEMSYS_CONFIG names, else of conf/config.yaml.
-Only classes of the options in conf/ are built, and those of modules in MEMSYS_TRUSTED. The servers
-that receive texts are printed, with the variables of their keys; a run's must be in conf/, on this
-machine or in MEMSYS_TRUSTED.
-
-If the environment variable {KEY} is set, every request must send its value (X-API-Key, or
-Authorization: Bearer). It is required unless the server listens on a loopback address. There is no
-TLS: put a proxy that has it in front.
-
-With --mcp, agents get the operations as tools of the Model Context Protocol: over stdin and stdout
-of this process, or with --port at http://HOST:PORT/mcp under the rules above."""
+_HELP = Path(__file__).with_name("help.txt").read_text(encoding="utf-8").strip()
 _LOCAL = "127.0.0.1"
 _PORT = 8000
 
@@ -68,12 +55,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _serve_stdio(options: argparse.Namespace) -> None:
     """Serve the tools on stdin and stdout until the client closes them."""
-    from memsys.service.mcp.server import make_server, run_stdio  # noqa: PLC0415 - an extra
+    import anyio  # noqa: PLC0415 - an extra, as are the next
+    from mcp.server.stdio import stdio_server  # noqa: PLC0415
+
+    from memsys.service.mcp import make_server  # noqa: PLC0415
 
     with _opened(options) as memory:
+        server = make_server(memory, options.user)
+
+        async def run() -> None:
+            async with stdio_server() as (read, write):
+                await server.run(read, write, server.create_initialization_options())
+
         # A read of stdin cannot be cancelled, so Ctrl-C ends the process; changes are transactions.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        run_stdio(make_server(memory, options.user))
+        anyio.run(run)
 
 
 def _serve(options: argparse.Namespace, key: str | None) -> None:
@@ -82,7 +78,7 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
     """
     import uvicorn  # noqa: PLC0415 - an extra, and the next needs it
 
-    from memsys.service.rest.access import AccessPolicy, limited  # noqa: PLC0415
+    from memsys.service.rest.access import AccessControl, AccessPolicy, limited  # noqa: PLC0415
 
     host, port = options.host or _LOCAL, _PORT if options.port is None else options.port
     if key is not None and key != key.strip():
@@ -101,9 +97,20 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
     with _opened(options) as memory:
         app: ASGIApp
         if options.mcp:
-            from memsys.service.mcp.server import PATH, http_app, make_server  # noqa: PLC0415
+            from mcp.server import transport_security  # noqa: PLC0415
 
-            app, path = http_app(make_server(memory, options.user), policy), PATH
+            from memsys.service.mcp import make_server  # noqa: PLC0415
+
+            path = "/mcp"
+            tools = make_server(memory, options.user).streamable_http_app(
+                streamable_http_path=path,
+                json_response=True,
+                stateless_http=True,  # nothing of a client is stored between its requests
+                transport_security=transport_security.TransportSecuritySettings(
+                    enable_dns_rebinding_protection=False  # AccessControl checks host and origin
+                ),
+            )
+            app = AccessControl(tools, policy)
         else:
             from memsys.service.rest.app import make_app  # noqa: PLC0415
 

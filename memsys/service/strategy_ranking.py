@@ -23,7 +23,6 @@ from memsys.strategies.store import Parts, Store
 from memsys.strategies.strategy import Strategy
 
 _STORES = 64  # stores cached, one per owner and filter
-_STRATEGIES = 8  # cached over a store, one per k
 _Accesses = Mapping[str, tuple[int, datetime | None]]  # by memory id: number, time of the last
 
 
@@ -78,11 +77,8 @@ class StrategyRanker:
                 return Found([])
             strategy = cached.strategies.get(k)
             if strategy is None:
-                strategy = self._setup.open(self._parts, k)
+                strategy = cached.strategies[k] = self._setup.open(self._parts, k)
                 strategy.store = cached.store
-                if len(cached.strategies) >= _STRATEGIES:
-                    cached.strategies.clear()
-                cached.strategies[k] = strategy
         ranked, trace = strategy.rank(Query("", query, "", now))
         by_time = isinstance(strategy, FullContext)
         direct = [one for one in ranked if not one.beside]

@@ -1,37 +1,25 @@
-"""The vectors of memories: their store, in step with the database across processes and crashes, and
-the embedder that threads share.
-"""
+"""The vectors of memories: their store, in step with the database across processes and crashes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable
-from functools import wraps
+from collections.abc import Collection, Iterable
 from itertools import groupby
-from pathlib import Path
-from threading import RLock
-from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import uuid4
 
 import numpy as np
 
 from memsys.core.types import Vectors
-from memsys.embed.base import Embedder
-from memsys.embed.cache import CachedEmbedder
-from memsys.llm.meter import Meter
 from memsys.service.database import MemoryDatabase
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.vectors import Near, VectorStore
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class VectorSync:
     """Applies the database's changes to a vector store, in order of their numbers.
 
     The database stores every vector: nothing is embedded again, and a change whose vector was not
-    yet applied when a process was killed is applied when the store is opened next.
+    yet applied when a process was killed is applied when the `store` is opened next.
     """
 
     def __init__(self, database: MemoryDatabase, store: VectorStore | None) -> None:
@@ -39,7 +27,7 @@ class VectorSync:
         number of the last change applied to it is then stored in the database.
         """
         self._database, self._persistent = database, store is not None
-        self._store: VectorStore = store if store is not None else FaissVectors()
+        self.store: VectorStore = store if store is not None else FaissVectors()
         self._shelves: set[str] = set()
         self._mark, self._folder = 0, ""
         if self._persistent:
@@ -54,7 +42,7 @@ class VectorSync:
         self, shelf: str, vector: Vectors, most: int, among: Collection[str] | None = None
     ) -> list[Near]:
         """See VectorStore."""
-        return self._store.nearest(self._owner(shelf), vector, most, among)
+        return self.store.nearest(self._owner(shelf), vector, most, among)
 
     def catch_up(self) -> None:
         """Apply the changes since the last call. The call is cheap if there are none."""
@@ -72,21 +60,13 @@ class VectorSync:
                 rows = [(id_, vector) for _, id_, vector in group]
                 stored = {id_: vector for id_, vector in rows if vector is not None}
                 if gone := [id_ for id_, vector in rows if vector is None]:
-                    self._store.drop(self._owner(shelf), gone)
+                    self.store.drop(self._owner(shelf), gone)
                 if stored:
                     vectors = np.stack(list(stored.values()))
-                    self._store.put(self._owner(shelf), list(stored), vectors)
+                    self.store.put(self._owner(shelf), list(stored), vectors)
             if self._persistent:
                 self._database.set_state("applied", str(last))
             self._mark = last
-
-    def compact(self) -> bool:
-        """Compact the store; see VectorStore.compact."""
-        return self._store.compact()
-
-    def close(self) -> None:
-        """Close the store."""
-        self._store.close()
 
     def _owner(self, shelf: str) -> str:
         return f"{self._folder}/{shelf}"
@@ -98,33 +78,8 @@ class VectorSync:
         wanted = self._database.by_shelf()
         self._shelves |= {*wanted, *shelves}
         for shelf in sorted(self._shelves):
-            ids, there = wanted.get(shelf, set()), set(self._store.ids(self._owner(shelf)))
+            ids, there = wanted.get(shelf, set()), set(self.store.ids(self._owner(shelf)))
             if extra := there - ids:
-                self._store.drop(self._owner(shelf), extra)
+                self.store.drop(self._owner(shelf), extra)
             if missing := sorted(ids - there):
-                self._store.put(self._owner(shelf), missing, self._database.vectors_of(missing))
-
-
-def _locked(look_up: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
-    """Return a method of CachedEmbedder as one that holds the lock of a SharedEmbedder."""
-
-    @wraps(look_up)
-    def run(self: SharedEmbedder, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with self.lock:
-            return look_up(self, *args, **kwargs)
-
-    return run
-
-
-class SharedEmbedder(CachedEmbedder):
-    """A CachedEmbedder that one thread uses at a time."""
-
-    def __init__(self, embedder: Embedder, folder: Path, meter: Meter) -> None:
-        super().__init__(embedder, folder, meter)
-        self.lock = RLock()
-
-    documents = _locked(CachedEmbedder.documents)
-    query = _locked(CachedEmbedder.query)
-    document_tokens = _locked(CachedEmbedder.document_tokens)
-    query_tokens = _locked(CachedEmbedder.query_tokens)
-    clear = _locked(CachedEmbedder.clear)
+                self.store.put(self._owner(shelf), missing, self._database.vectors_of(missing))

@@ -11,13 +11,13 @@ import numpy as np
 from memsys.core.concurrency import one_thread
 from memsys.core.types import Vectors
 from memsys.stores.sqlite import open_store, rewrite
-from memsys.stores.vectors import EngineVectors
+from memsys.stores.vectors import VectorStore
 
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors (
     owner TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (owner, id))"""
 
 
-class FaissVectors(EngineVectors):
+class FaissVectors(VectorStore):
     """Search by exact inner product, with an index per owner: a filtered approximate one loses
     recall.
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from threading import RLock
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
-from memsys.core.errors import InputError
+from memsys.core.addresses import secret_of
+from memsys.core.errors import InputError, check_installed
 from memsys.core.types import Vectors
-from memsys.stores.bolt import Bolt
 from memsys.stores.relations import (
     NearNode,
     Node,
@@ -23,16 +26,21 @@ from memsys.stores.relations import (
 )
 from memsys.stores.vectors import best, checked
 
+_SCHEMES = {f"{way}{safety}" for way in ("bolt", "neo4j") for safety in ("", "+s", "+ssc")}
+_CONNECT_S = 5
+_RETRY_S = 15  # for how long a transaction with a transient error is retried
 _BATCH = 500  # rows per statement: a few megabytes at 384 dimensions
 
 
 class Neo4jRelations:
     """Nodes of one label and relations of one type, separated by their property `owner`.
 
-    The label separates several stores in one database. `similarity` is a function of the engine
-    that increases with the cosine of two vectors: it orders candidates, and the cosine itself is
-    computed here. For url, user, password_variable and database see Bolt. Raises InputError on an
-    unusable setting and, on first use, if the server cannot be used.
+    `url` is bolt://host:port or neo4j://host:port, with +s for TLS. The password is read from the
+    environment variable `password_variable` (None: no login) and never stored. `database` None is
+    the server's default; `label` separates several stores in one. `similarity` is a function of the
+    engine that increases with the cosine of two vectors: it orders candidates, and the cosine
+    itself is computed here. Raises InputError if the extra is missing or a setting is unusable, and
+    on first use, if the server cannot be used.
     """
 
     def __init__(
@@ -49,7 +57,16 @@ class Neo4jRelations:
             raise InputError(f"relation_store.label: {label!r} is not a plain name")
         if not all(part.isidentifier() for part in similarity.split(".")):
             raise InputError(f"relation_store.similarity: {similarity!r} is no function name")
-        self._bolt = Bolt(url, user, password_variable, database)
+        check_installed("neo4j", "relation_store=neo4j", "neo4j")
+        address = urlsplit(url)
+        is_server = address.scheme in _SCHEMES and address.hostname
+        if not is_server or "@" in address.netloc or address.query:
+            raise InputError(  # without the address, which may contain a password
+                "relation_store.url: use an address like bolt://localhost:7687; user and password "
+                "are separate settings"
+            )
+        self._url, self._user, self._database = url, user, database
+        self._password_variable = password_variable
         self._label, self._similarity = label, similarity
         self._nodes = f"MATCH (n:{label} {{owner: $owner}})"
         self._node = f"UNWIND $keys AS key MATCH (n:{label} {{key: key}})"
@@ -89,7 +106,7 @@ class Neo4jRelations:
         """See RelationStore."""
         with self._lock:
             ends = {end for r in relations for end in (r.source, r.target)}
-            rows = self._bolt.read(f"{self._node} RETURN n.id AS id", keys=_keys(owner, ends))
+            rows = self._read(f"{self._node} RETURN n.id AS id", keys=_keys(owner, ends))
             require_ends(relations, {row["id"] for row in rows}, owner)
             latest = {relation.key: relation for relation in relations}
             self._write(
@@ -99,12 +116,8 @@ class Neo4jRelations:
                 "SET r.mentions = row.mentions, r.created = row.created, "
                 "r.last_seen = row.last_seen, r.ended = row.ended, r.turns = row.turns",
                 [
-                    {
-                        **_ends(owner, relation.key),
-                        **row_of(relation),
-                        "turns": list(relation.turns),
-                    }
-                    for relation in latest.values()
+                    {**_ends(owner, one.key), **row_of(one), "turns": list(one.turns)}
+                    for one in latest.values()
                 ],
             )
 
@@ -121,7 +134,7 @@ class Neo4jRelations:
     def drop_nodes(self, owner: str, ids: Collection[str]) -> None:
         """See RelationStore."""
         with self._lock:
-            self._bolt.write(f"{self._node} DETACH DELETE n", [{"keys": _keys(owner, ids)}])
+            self._run(f"{self._node} DETACH DELETE n", [{"keys": _keys(owner, ids)}])
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
         """See RelationStore."""
@@ -134,9 +147,7 @@ class Neo4jRelations:
             seen: dict[str, Node] = {}
 
             def fetch(wanted: int) -> tuple[list[str], Vectors]:
-                found = self._bolt.read(
-                    statement, owner=owner, embedding=query.tolist(), most=wanted
-                )
+                found = self._read(statement, owner=owner, embedding=query.tolist(), most=wanted)
                 nodes = [_node(one["n"]) for one in found]
                 seen.update((node.id, node) for node in nodes)
                 rows = np.array([node.vector for node in nodes], dtype=np.float32)
@@ -149,9 +160,9 @@ class Neo4jRelations:
         """See RelationStore."""
         with self._lock:
             if ids is None:
-                found = self._bolt.read(f"{self._nodes} RETURN n", owner=owner)
+                found = self._read(f"{self._nodes} RETURN n", owner=owner)
             else:
-                found = self._bolt.read(f"{self._node} RETURN n", keys=_keys(owner, ids))
+                found = self._read(f"{self._node} RETURN n", keys=_keys(owner, ids))
             return sorted((_node(one["n"]) for one in found), key=lambda node: node.id)
 
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
@@ -159,19 +170,19 @@ class Neo4jRelations:
         returned = "RETURN startNode(r).id AS source, r, endNode(r).id AS target"
         with self._lock:
             if nodes is None:
-                found = self._bolt.read(
+                found = self._read(
                     f"{self._nodes} MATCH (n)-[r:MEMSYS_RELATION]->() {returned}", owner=owner
                 )
             else:
                 statement = f"{self._node} MATCH (n)-[r:MEMSYS_RELATION]-() {returned}"
-                found = self._bolt.read(statement, keys=_keys(owner, nodes))
+                found = self._read(statement, keys=_keys(owner, nodes))
             once = [relation_of(one["source"], one["r"], one["target"]) for one in found]
             return [relation for _, relation in sorted({r.key: r for r in once}.items())]
 
     def clear(self, owner: str) -> None:
         """See RelationStore."""
         with self._lock:
-            self._bolt.write(f"{self._nodes} DETACH DELETE n", [{"owner": owner}])
+            self._run(f"{self._nodes} DETACH DELETE n", [{"owner": owner}])
 
     def compact(self) -> bool:
         """Return False; see RelationStore."""
@@ -180,22 +191,90 @@ class Neo4jRelations:
     def close(self) -> None:
         """See RelationStore."""
         with self._lock:
-            self._bolt.close()
+            if "_driver" in self.__dict__:
+                self._driver.close()
 
     def _write(self, statement: str, rows: Sequence[dict[str, Any]]) -> None:
         """Run `statement` with all of `rows`, in one transaction."""
         if not self._indexed:
-            self._bolt.index(self._label, "key", "owner")
+            self._index("key", "owner")
             self._indexed = True
         batches = [rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH)]
-        self._bolt.write(statement, [{"rows": batch} for batch in batches])
+        self._run(statement, [{"rows": batch} for batch in batches])
 
     def _known_dimension(self) -> int | None:
         if self._dimension is None:
             statement = f"MATCH (n:{self._label}) RETURN size(n.embedding) AS d LIMIT 1"
-            found = self._bolt.read(statement)
+            found = self._read(statement)
             self._dimension = found[0]["d"] if found else None
         return self._dimension
+
+    def _read(self, statement: str, **parameters: Any) -> list[Any]:
+        """Return the records of `statement`. Raises InputError if the server gives none."""
+        with self._session() as session:
+            records: list[Any] = session.execute_read(lambda t: list(t.run(statement, parameters)))
+            return records
+
+    def _run(self, statement: str, parameters: Sequence[dict[str, Any]]) -> None:
+        """Run `statement` with each of `parameters`, in one transaction, committed on return.
+        Raises InputError, and changes nothing, if the server does not commit.
+        """
+        with self._session() as session:
+            session.execute_write(lambda t: [t.run(statement, one).consume() for one in parameters])
+
+    def _index(self, *properties: str) -> None:
+        """Create an index of the nodes by each of these properties. The syntax of Neo4j is tried
+        first, then that of Memgraph; a server that accepts neither is only slower.
+        """
+        from neo4j.exceptions import ClientError  # noqa: PLC0415 - an extra
+
+        label = self._label
+        for name in properties:
+            for statement in (
+                f"CREATE INDEX {label}_{name} IF NOT EXISTS FOR (n:{label}) ON (n.{name})",
+                f"CREATE INDEX ON :{label}({name})",
+            ):
+                with self._session() as session, suppress(ClientError):
+                    session.run(statement).consume()
+                    break
+
+    @contextmanager
+    def _session(self) -> Iterator[Any]:
+        """Open a session. Raises InputError on an error of the server or of the connection."""
+        from neo4j.exceptions import DriverError, Neo4jError  # noqa: PLC0415 - an extra
+
+        try:
+            with self._driver.session(database=self._database) as session:
+                yield session
+        except (DriverError, Neo4jError) as error:
+            message = getattr(error, "message", None) or str(error) or type(error).__name__
+            raise InputError(
+                f"relation_store.url={self._url}: {message.splitlines()[0]}; check that the "
+                "server runs there, and the user, password variable and database"
+            ) from error
+
+    @cached_property
+    def _driver(self) -> Any:
+        import neo4j  # noqa: PLC0415 - an extra
+
+        # It warns of every label and property that is not used yet.
+        logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
+        remedy = "set it, or the setting to null for no login"
+        place = "relation_store.password_variable"
+        password = secret_of(self._password_variable, place, remedy)
+        login = None if password is None else (self._user, password)
+        driver = neo4j.GraphDatabase.driver(
+            self._url,
+            auth=login,
+            connection_timeout=_CONNECT_S,
+            max_transaction_retry_time=_RETRY_S,
+        )
+        try:
+            driver.verify_connectivity()
+        except BaseException:
+            driver.close()
+            raise
+        return driver
 
 
 def key_of(owner: str, id_: str) -> str:

@@ -7,12 +7,12 @@ import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from threading import RLock
 
 import networkx as nx
 import numpy as np
 
-from memsys.core.errors import InputError
 from memsys.core.types import Vectors
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.relations import (
@@ -27,19 +27,7 @@ from memsys.stores.relations import (
 from memsys.stores.sqlite import open_store, rewrite
 from memsys.stores.vectors import checked
 
-_TABLES = (
-    """CREATE TABLE IF NOT EXISTS nodes (
-    owner TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
-    vector BLOB NOT NULL, mentions INTEGER NOT NULL, created TEXT NOT NULL,
-    last_seen TEXT NOT NULL, PRIMARY KEY (owner, id))""",
-    """CREATE TABLE IF NOT EXISTS relations (
-    owner TEXT NOT NULL, source TEXT NOT NULL, name TEXT NOT NULL, target TEXT NOT NULL,
-    mentions INTEGER NOT NULL, created TEXT NOT NULL, last_seen TEXT NOT NULL, ended TEXT,
-    turns TEXT NOT NULL, PRIMARY KEY (owner, source, name, target))""",
-    # One row for each owner with nodes. A change gives it a number that was never used before.
-    """CREATE TABLE IF NOT EXISTS owners (
-    version INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT NOT NULL UNIQUE)""",
-)
+_TABLES = Path(__file__).with_name("relations.sql").read_text(encoding="utf-8").strip().split(";\n")
 
 
 class NetworkxRelations:
@@ -93,17 +81,19 @@ class NetworkxRelations:
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
         """See RelationStore."""
         with self._change(owner) as graph:
-            latest = list({node.id: self._copied(node) for node in nodes}.values())
+            copies, dimension = {}, self._known_dimension()
+            for node in nodes:  # copied, so that no array is shared with the caller
+                (vector,) = checked(node.vector[None], 1, dimension, "relation_store")
+                copies[node.id], dimension = replace(node, vector=vector), len(vector)
+            latest = list(copies.values())
             if not latest:
                 return
-            if len({len(node.vector) for node in latest}) > 1:
-                raise InputError("relation_store: nodes with vectors of different dimensions")
             self._db.executemany(
                 "REPLACE INTO nodes VALUES"
                 " (:owner, :id, :name, :kind, :vector, :mentions, :created, :last_seen)",
                 [{**row_of(n), "owner": owner, "vector": n.vector.tobytes()} for n in latest],
             )
-            self._dimension = len(latest[0].vector)
+            self._dimension = dimension
             self._insert(owner, graph, latest)
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
@@ -219,15 +209,8 @@ class NetworkxRelations:
         nodes = [node_of(one, np.frombuffer(one["vector"], dtype=np.float32)) for one in rows]
         self._insert(owner, graph, nodes)
         rows = self._db.execute("SELECT * FROM relations WHERE owner = ?", (owner,))
-        _connect(
-            graph,
-            [
-                relation_of(
-                    one["source"], {**one, "turns": json.loads(one["turns"])}, one["target"]
-                )
-                for one in rows
-            ],
-        )
+        relations = [{**one, "turns": json.loads(one["turns"])} for one in rows]
+        _connect(graph, [relation_of(one["source"], one, one["target"]) for one in relations])
         self._graphs[owner], self._versions[owner] = graph, self._version(owner)
 
     def _forget(self, owner: str) -> None:
@@ -240,11 +223,6 @@ class NetworkxRelations:
         if nodes:
             ids = [node.id for node in nodes]
             self._vectors.put(owner, ids, np.stack([node.vector for node in nodes]))
-
-    def _copied(self, node: Node) -> Node:
-        """Return a copy that does not share the caller's array."""
-        rows = checked(node.vector[None], 1, self._known_dimension(), "relation_store")
-        return replace(node, vector=rows[0])
 
     def _known_dimension(self) -> int | None:
         if self._dimension is None:

@@ -10,16 +10,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_installed
 from memsys.core.types import Vectors
-from memsys.stores.engines import check_installed
 from memsys.stores.qdrant_vectors import BATCH, PAGE, of_hits, pages, point_of
-from memsys.stores.vectors import EngineVectors
+from memsys.stores.vectors import VectorStore
 
 _CONFIG = "edge_config.json"  # the engine writes it into every shard
 
 
-class QdrantEdgeVectors(EngineVectors):
+class QdrantEdgeVectors(VectorStore):
     """Exact search by Qdrant Edge, filtered by owner.
 
     `path` is a folder, which the engine locks: one store at a time can open it. None is a temporary

@@ -9,18 +9,17 @@ from uuid import NAMESPACE_OID, uuid5
 
 import numpy as np
 
-from memsys.core.addresses import check_address
+from memsys.core.addresses import check_address, secret_of
 from memsys.core.declared import Range
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_installed
 from memsys.core.types import Vectors
-from memsys.stores.engines import check_installed, secret_of
-from memsys.stores.vectors import EngineVectors
+from memsys.stores.vectors import VectorStore
 
 BATCH = 500  # points per request: a few megabytes at 384 dimensions
 PAGE = 1000  # points per page of a list
 
 
-class QdrantVectors(EngineVectors):
+class QdrantVectors(VectorStore):
     """Exact search in one `collection` of the server at `url`, filtered by owner. Vectors are
     compared by the dot product, which leaves them unchanged; of unit vectors it is the cosine.
 

@@ -8,7 +8,7 @@ import struct
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -87,7 +87,7 @@ def cache_errors(path: Path, content: str) -> Iterator[None]:
 
 
 def open_store(
-    path: str | None, tables: tuple[str, ...], store: str, owner: object
+    path: str | None, tables: Sequence[str], store: str, owner: object
 ) -> sqlite3.Connection:
     """Return a connection to a store's file, created with its folder and `tables` (SQL) if absent;
     None: to tables in memory. Each write is on disk when it returns. `owner`: see open_shared.

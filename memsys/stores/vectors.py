@@ -1,11 +1,11 @@
-"""The protocol of a vector store, and the exact ranking that all stores share."""
+"""The base class of vector stores, and the exact ranking that all stores share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from threading import RLock
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,46 +24,6 @@ class Near(NamedTuple):
 
     id: str
     cosine: float
-
-
-class VectorStore(Protocol):
-    """Unit vectors under ids, separated by owner: a search for one owner sees no other's vectors.
-
-    If the store has a file or server, a change is on disk when `put` or `drop` returns; a process
-    killed between two changes leaves a store that can be opened and contains all earlier ones. Ids
-    and owners are any non-empty text.
-    """
-
-    def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
-        """Store `vectors`, shape (len(ids), d), under `ids`; the last vector of an id counts.
-        Raises InputError if d is not that of the store.
-        """
-
-    def drop(self, owner: str, ids: Collection[str]) -> None:
-        """Delete `ids`; unknown ones are ignored."""
-
-    def nearest(
-        self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
-    ) -> list[Near]:
-        """Return the `most` ids of `owner` with the highest cosine to `vector`, shape (d,). The
-        result is sorted from best to worst, with ties by id. `among`: consider only these ids.
-        Raises InputError if d is not that of the store.
-        """
-
-    def ids(self, owner: str) -> list[str]:
-        """Return all ids of `owner`, sorted."""
-
-    def clear(self, owner: str) -> None:
-        """Delete everything of `owner`."""
-
-    def compact(self) -> bool:
-        """Write all files anew, so that none contains what was deleted or replaced. Returns False,
-        and does nothing, for a server, which alone decides when it does so. Raises InputError if
-        another process prevents it.
-        """
-
-    def close(self) -> None:
-        """Close files and connections; the store cannot be used afterwards."""
 
 
 def cosines(rows: Vectors, vector: Vectors) -> npt.NDArray[np.float64]:
@@ -113,16 +73,22 @@ def checked(vectors: Vectors, count: int, dimension: int | None, store: str) -> 
     return rows
 
 
-class EngineVectors(ABC):
-    """A VectorStore over an engine that searches exactly, except for `compact` and `close`. The
-    engine is made for one dimension by `_create`, before the first `_write`.
+class VectorStore(ABC):
+    """Unit vectors under ids, separated by owner: a search for one owner sees no other's vectors.
+
+    If the store has a file or server, a change is on disk when `put` or `drop` returns; a process
+    killed between two changes leaves a store that can be opened and contains all earlier ones. Ids
+    and owners are any non-empty text. An engine searches exactly; it is made for one dimension by
+    `_create`, before the first `_write`.
     """
 
     def __init__(self) -> None:
         self._lock = RLock()  # a run asks from several threads
 
     def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
-        """See VectorStore."""
+        """Store `vectors`, shape (len(ids), d), under `ids`; the last vector of an id counts.
+        Raises InputError if d is not that of the store.
+        """
         with self._lock:
             dimension = self._dimension()
             if not ids:
@@ -136,7 +102,7 @@ class EngineVectors(ABC):
             self._write(owner, ids, rows)
 
     def drop(self, owner: str, ids: Collection[str]) -> None:
-        """See VectorStore."""
+        """Delete `ids`; unknown ones are ignored."""
         with self._lock:
             if ids and self._dimension() is not None:
                 self._delete(owner, ids)
@@ -144,7 +110,10 @@ class EngineVectors(ABC):
     def nearest(
         self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
     ) -> list[Near]:
-        """See VectorStore."""
+        """Return the `most` ids of `owner` with the highest cosine to `vector`, shape (d,). The
+        result is sorted from best to worst, with ties by id. `among`: consider only these ids.
+        Raises InputError if d is not that of the store.
+        """
         with self._lock:
             dimension = self._dimension()
             query = checked(vector[None], 1, dimension, "vector_store")[0]
@@ -153,15 +122,26 @@ class EngineVectors(ABC):
             return best(lambda wanted: self._search(owner, query, wanted, among), query, most)
 
     def ids(self, owner: str) -> list[str]:
-        """See VectorStore."""
+        """Return all ids of `owner`, sorted."""
         with self._lock:
             return [] if self._dimension() is None else sorted(self._ids(owner))
 
     def clear(self, owner: str) -> None:
-        """See VectorStore."""
+        """Delete everything of `owner`."""
         with self._lock:
             if self._dimension() is not None:
                 self._delete(owner, None)
+
+    @abstractmethod
+    def compact(self) -> bool:
+        """Write all files anew, so that none contains what was deleted or replaced. Returns False,
+        and does nothing, for a server, which alone decides when it does so. Raises InputError if
+        another process prevents it.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close files and connections; the store cannot be used afterwards."""
 
     @abstractmethod
     def _dimension(self) -> int | None:

@@ -19,7 +19,7 @@ from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, TURN_IDS, MakeParts, query
 from tests.memsys.contract import Contract
 from tests.memsys.knowledge.facts.models import Planned, Reply, call, fact, facts
-from tests.memsys.reach import mentions
+from tests.memsys.left import mentions
 
 FACTS: dict[str, Any] = {
     "exchange": 4,

@@ -24,7 +24,7 @@ from tests.memsys.build import query, session
 from tests.memsys.contract import Contract
 from tests.memsys.knowledge.facts.models import fact
 from tests.memsys.knowledge.relations.models import Reply, Scripted, conflict, entity, relation
-from tests.memsys.reach import mentions
+from tests.memsys.left import mentions
 
 FACTS: dict[str, Any] = {"prompt": "facts_extract", "summary_prompt": None, "exchange": 1}
 UPDATE: dict[str, Any] = {"calls": "tools", "similar": 10, "prompt": "mem0_update"}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "extend.md"
-_TEXT = DOCUMENT.read_text(encoding="utf-8")
-EXAMPLES = dict(re.findall(r"<!-- example: (\S+) -->\n```\w+\n(.*?)```", _TEXT, re.DOTALL))
+from tests.docs.pages import PROJECT, examples
+
+EXAMPLES = examples(PROJECT / "docs" / "extend.md")
 
 
 def write_examples(folder: Path, *names: str) -> None:

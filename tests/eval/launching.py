@@ -54,18 +54,13 @@ def started(
     ):
         try:
             yield process
-        finally:
-            stop(process)
-
-
-def stop(process: subprocess.Popen) -> None:
-    """End the whole session of `process`: gently, then by force."""
-    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(5)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait(20)
+        finally:  # end the whole session: gently, then by force
+            with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                os.killpg(process.pid, signal.SIGTERM)
+                process.wait(5)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(20)
 
 
 def ended(process: subprocess.Popen, folder: Path) -> Ended:

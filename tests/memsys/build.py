@@ -1,8 +1,9 @@
-"""Small invented memories, conversations and embedders for the tests of floors 1 and 2."""
+"""Small invented memories, conversations, embedders and a model for the tests of floors 1 and 2."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -28,6 +29,7 @@ from memsys.graph.build import GraphSettings
 from memsys.index.rank import IndexSettings
 from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.memory.turns import Turns
+from memsys.llm.base import Completion, Message
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 
@@ -169,3 +171,21 @@ def make_parts(embedder: CachedEmbedder, **other: Any) -> Parts:
         "graph": GraphSettings(max_entities=8, max_share=0.1, keyword_weight=0.7, name_weight=1.0),
     }
     return Parts(**{**fields, **other})
+
+
+class Asked:
+    """Replies with the JSON of `reply(text of the request)`, and remembers texts and schemas."""
+
+    name = "asked"
+
+    def __init__(self, reply: Callable[[str], Any]) -> None:
+        self._reply = reply
+        self.texts: list[str] = []
+        self.schemas: list[Mapping[str, Any]] = []
+
+    def complete(
+        self, messages: Sequence[Message], *, schema: Mapping[str, Any], **_: Any
+    ) -> Completion:
+        self.texts.append(messages[0]["content"])
+        self.schemas.append(schema)
+        return Completion(json.dumps(self._reply(self.texts[-1])), Usage(1), "asked", "stop")

@@ -20,7 +20,7 @@ from memsys.knowledge.memory.turns import Turns
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, TURN_IDS, query
-from tests.memsys.reach import mentions
+from tests.memsys.left import mentions
 
 QUERIES = [
     query(text, f"talk/{i}")

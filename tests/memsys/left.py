@@ -1,9 +1,13 @@
-"""What is left of a text or a vector in files, for tests of deletion."""
+"""What is left of a text or a vector in files or in objects, for tests of deletion."""
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -48,3 +52,27 @@ def _data_of(path: Path) -> bytes:
             end = os.lseek(number, start, os.SEEK_HOLE)
             parts.append(os.pread(number, end - start, start))
     return _GAP.join([*parts, b""])
+
+
+def texts_in(root: object, *beside: object) -> Iterator[str]:
+    """Yield every text that `root` refers to, directly or by others, but for what only `beside`
+    refers to (a cache that all share).
+    """
+    seen = {id(one) for one in beside}
+    left: list[Any] = [root]
+    while left:
+        one = left.pop()
+        if id(one) in seen or isinstance(one, type | ModuleType | FunctionType):
+            continue
+        seen.add(id(one))
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, bytes):
+            yield one.decode(errors="replace")
+        else:
+            left += gc.get_referents(one)
+
+
+def mentions(root: object, word: str, *beside: object) -> list[str]:
+    """The texts with `word` among those of `texts_in`."""
+    return [text for text in texts_in(root, *beside) if word in text.casefold()]

@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from eval import cli
-from eval.analyse.cost.tables import INGESTION, by_phase, ingestion_table, per_question
-from eval.records.prices import Spending, price_dates, spending
-from eval.records.run import load_run
+from eval.records.prices import (
+    FULL_CONTEXT,
+    INGEST,
+    PhaseUsage,
+    Spending,
+    break_even,
+    each,
+    full_context_of,
+    price_dates,
+    spending,
+)
+from eval.records.run import Run, load_run
+from eval.records.schema import Cell, IngestLine
+from eval.rendering.blocks import Table
+from eval.rendering.numbers import ABSENT, UNJUDGED, dollars, interval, number, questions
+from eval.rendering.tables import interval_of
 from eval.rendering.terminal import sentence
 from eval.summary.summarise import OVERALL, summarise
 from memsys.core.errors import InputError
 from memsys.core.places import find_run
+from memsys.core.yaml_text import load_table
 
-_NOTES = (
-    "System: ingestion, retrieval and answers, without the judge. Per question: retrieval and "
-    "answer.",
-    "Replayed calls count at their cost when live; failed attempts are not counted.",
-    "Break-even: questions of a conversation until ingestion and questions cost less than "
-    "full_context.",
-)
-_USED = {  # source of a latency -> what was not made anew
-    "shared": "an index or graph of an earlier job of the sweep, at the time that making it took",
-    "vectors": "cached vectors, at the time that they took",
-}
+UNKNOWN = "unknown"
+_TEXTS = load_table(Path(__file__).with_name("texts.yaml"))
+INGESTION: str = _TEXTS["ingestion"]
+_UNITS = ("memories", "tokens", "nodes", "edges", "bytes")  # of a store; tokens are o200k
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the costs; return exit code 2 for invalid input, 130 after Ctrl-C."""
-    parser = cli.parser(
-        "cost",
-        "Tokens and dollars of runs by phase and per question, and the break-even: the "
-        "number of questions of a conversation from which ingestion and questions cost less than "
-        "the full_context run among them. Tokens are as the endpoints report them, prices those of "
-        "each run's manifest.",
-    )
+    parser = cli.parser("cost", _TEXTS["help"])
     cli.add_runs(parser)
     parser.add_argument(
         "--writing",
@@ -74,7 +76,7 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
     if not paid:
         return
     print(per_question(spendings).text())
-    print("\n" + "\n".join(map(sentence, _NOTES)))
+    print("\n" + "\n".join(map(sentence, _TEXTS["notes"])))
 
 
 def _keyless(one: Spending) -> bool:
@@ -103,10 +105,113 @@ def _about(one: Spending) -> str:
         )
     if replayed := sum(record["recorded"] is not None for record in records):
         parts.append(f"{replayed:,} questions used recorded answers")
-    for source, used in _USED.items():
+    for source, used in _TEXTS["used"].items():
         if count := sum(record["latency_source"] == source for record in records):
             parts.append(f"{count:,} questions used {used}")
     return "; ".join(parts)
+
+
+def by_phase(run: Spending) -> Table:
+    """Calls, tokens and dollars: a row for each phase."""
+    columns: dict[str, Callable[[tuple[str, PhaseUsage]], str]] = {
+        "phase": lambda row: row[0],
+        "calls": lambda row: number(row[1].calls, 0, UNKNOWN),
+        "input tokens": lambda row: number(row[1].input_tokens, 0, UNKNOWN),
+        "output tokens": lambda row: number(row[1].output_tokens, 0, UNKNOWN),
+        "$": lambda row: dollars(row[1].usd, UNKNOWN),
+    }
+    return Table.of(run.phases.items(), columns)
+
+
+def per_question(runs: Sequence[Spending]) -> Table:
+    """Tokens and dollars of a question, and the break-even: a row for each run."""
+    columns: dict[str, Callable[[Spending], str]] = {
+        "run": lambda one: one.run.label,
+        "questions": lambda one: f"{len(one.run.records):,}",
+        "input tokens per question": lambda one: number(one.question.input_tokens, 1, UNKNOWN),
+        "output tokens per question": lambda one: number(one.question.output_tokens, 1, UNKNOWN),
+        "$ per question": lambda one: dollars(one.question.usd, UNKNOWN),
+        "judge $ per question": lambda one: dollars(
+            one.phases["judge"].per(len(one.run.records)).usd, UNKNOWN
+        ),
+        "ingestion $ per conversation": lambda one: dollars(one.conversation.usd, UNKNOWN),
+        "system $": lambda one: dollars(one.system.usd, UNKNOWN),
+        "break-even after questions": lambda one: _break_even(one, runs),
+    }
+    return Table.of(runs, columns)
+
+
+def ingestion_table(runs: Sequence[tuple[Run, Cell]]) -> Table:
+    """Cost and duration of ingestion, sizes of stores, and scores: a column for each run, given
+    with its summary's cell of types 1 to 4.
+    """
+    spendings = [spending(run) for run, _ in runs]
+    columns = [_ingestion(one, runs[i][1], spendings) for i, one in enumerate(spendings)]
+    rows = [[name, *(column[name] for column in columns)] for name in columns[0]]
+    return Table(["ingestion", *(run.label for run, _ in runs)], rows)
+
+
+def _break_even(run: Spending, runs: Sequence[Spending]) -> str:
+    if run.run.strategy == FULL_CONTEXT:
+        return ABSENT
+    baseline = full_context_of(run, runs)
+    if baseline is None:
+        return "no such run"
+    after = break_even(run.conversation.usd, run.question.usd, baseline.question.usd)
+    return questions(after, absent=UNKNOWN)
+
+
+def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str, str]:
+    """Return the cells of a run's column by the name of their row."""
+    lines = run.run.ingests
+    sessions = len({(line["conversation"], line["session"]) for line in lines if line["session"]})
+    known = lines and all(line["usage"] is not None for line in lines)
+    seconds = sum(line["latency_ms"] for line in lines) / 1000 if known else None
+    sources = {line["latency_source"] for line in lines}
+    sources |= {"shared" for line in lines if "shared_ms" in line}
+    notes = [f" ({note})" for source, note in _TEXTS["not_live"].items() if source in sources]
+    column = {
+        "sessions": number(sessions or None, 0),
+        "conversations": f"{run.conversations:,}",
+    }
+    for unit, count in (("session", sessions), ("conversation", run.conversations)):
+        mean = run.phases[INGEST].per(count)
+        duration = number(each(seconds, count), 3, UNKNOWN)
+        column |= {
+            f"calls a {unit}": number(mean.calls, 1, UNKNOWN),
+            f"input tokens a {unit}": number(mean.input_tokens, 1, UNKNOWN),
+            f"output tokens a {unit}": number(mean.output_tokens, 1, UNKNOWN),
+            f"$ a {unit}": dollars(mean.usd, UNKNOWN),
+            f"seconds a {unit}": duration + "".join(notes),
+        }
+    stored = _store_sizes(lines)
+    for unit in _UNITS:
+        size, name = stored.get(unit), unit
+        if unit == "bytes":
+            size, name = each(size, 1000), "kB"
+        column[f"{name} stored, a conversation"] = number(size, 1)
+    failed = f" ({cell['errors']} errors)" if cell["errors"] else ""
+    for score, (title, digits) in _TEXTS["scores"].items():
+        text = UNJUDGED if score == "judge" else ABSENT
+        if found := interval_of(cell, score):
+            source = cell.get("judge_source") if score == "judge" else None
+            parts = [interval(found, digits), *([source] if source else []), f"n={cell['n']}"]
+            text = " ".join(parts) + failed
+        column[f"{title}, types 1-4"] = text
+    return column | {"break-even after questions of a conversation": _break_even(run, runs)}
+
+
+def _store_sizes(lines: Sequence[IngestLine]) -> Mapping[str, float]:
+    """Mean size of a conversation's store by unit, without units unknown for a conversation."""
+    conversations = {line["conversation"] for line in lines}
+    sizes = {line["conversation"]: line["store"] for line in lines if line.get("store")}
+    if sizes.keys() != conversations or not sizes:
+        return {}
+    return {
+        unit: sum(size[unit] for size in sizes.values()) / len(sizes)
+        for unit in _UNITS
+        if all(unit in size for size in sizes.values())
+    }
 
 
 if __name__ == "__main__":

@@ -9,15 +9,16 @@ from pathlib import Path
 
 from eval.analyse.tabulate import published
 from eval.analyse.tabulate.effects import Effects, effects, requested, rows_of, types_as_csv
-from eval.analyse.tabulate.effects import as_csv as effects_as_csv
-from eval.analyse.tabulate.grid import Grid, find_runs, heading, load_grid, made
-from eval.analyse.tabulate.matrix import MATRIX, as_csv, as_page, measure_columns
+from eval.analyse.tabulate.grid import Grid, files_of, find_runs, load_grid, made, page
+from eval.analyse.tabulate.matrix import MATRIX, as_page, measure_columns
 from eval.analyse.tabulate.paper import PUBLISHED
 from eval.cli import beside, code_of, parser
 from eval.datasets.types import TYPES, types_in
 from eval.metrics.stats.interval import scope
+from eval.records.comma_separated import text_of
 from eval.records.files import write_text
 from eval.records.run import Run
+from eval.rendering.contrasts import COLUMNS, csv_lines
 from eval.summary.measures import RECALL
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
@@ -28,10 +29,6 @@ TABLES = Path("results/tables")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write and print the tables; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    return code_of(lambda: _tabulate(_parser().parse_args(arguments)))
-
-
-def _parser() -> argparse.ArgumentParser:
     command = parser(
         "tabulate",
         "Tabulate the runs of `python -m eval.run -m experiment=NAME`: differences to the first "
@@ -44,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--runs", type=Path, default=RUNS, help=f"folder of runs ({RUNS})")
     add("--picture", action="store_true", help="draw the scores over a swept number: PNG and SVG")
     add("--out", type=Path, default=TABLES, help=f"folder of tables ({TABLES})")
-    return command
+    return code_of(lambda: _tabulate(command.parse_args(arguments)))
 
 
 def _tabulate(options: argparse.Namespace) -> None:
@@ -52,13 +49,16 @@ def _tabulate(options: argparse.Namespace) -> None:
     groups: list[Effects] = []
     if MATRIX in grid.tables:
         columns = measure_columns(grid, options.runs)
-        text, lines = as_page(grid, columns), as_csv(columns)
+        text = as_page(grid, columns)
+        lines = text_of(COLUMNS, (line for one in columns for line in one.lines))
     elif PUBLISHED in grid.tables:
         text, lines = published.as_page(grid, options.overrides, options.runs)
     else:
         runs = find_runs(grid, options.runs)
         groups = effects(grid, runs, runs[0].seed)
-        text, lines = as_markdown(grid, runs, groups), effects_as_csv(groups)
+        text = as_markdown(grid, runs, groups)
+        of_runs = (line for one in groups for line in csv_lines(one.tables, one.runs))
+        lines = text_of(COLUMNS, of_runs)
         if "by_type" in grid.tables:
             lines += types_as_csv(runs, runs[0].seed)
     if options.picture and not groups:
@@ -79,28 +79,22 @@ def _tabulate(options: argparse.Namespace) -> None:
 
 def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> str:
     """Return the page: its provenance, the effects, and the tables that the experiment requests."""
-    seed = runs[0].seed
     records = [record for one in runs for record in one.records.values()]
-    files = {f"{f['name']} {f['sha256'][:10]}" for one in runs for f in one.manifest["data"]}
-    counts = {len(one.records) for one in runs}
-    errors = sum(record["status"] == "error" for record in records)
-    is_locomo = types_in(runs[0].records.values()) is TYPES
-    clusters = (row.clusters for group in groups for rows in group.tables for row in rows)
-    parts = [
-        *heading(grid),
-        f"{len(runs)} runs of {', '.join(map(str, sorted(counts)))} questions ({errors} failed), "
-        f"{made([one.manifest for one in runs])}; {', '.join(sorted(files))}; reader "
-        f"{runs[0].manifest['models']['reader']}.",
-        f"{'Types 1 to 4' if is_locomo else 'All types but 5'} unless a column says "
-        "otherwise; scores 0 to 1 with 95% intervals "
-        f"{scope(clusters)}. A difference is to the first row of its group, paired by question; it "
-        "is better or worse only where p, by Holm's method over all comparisons of the group, is "
-        "below .05 and the interval excludes 0, else none is shown (docs/statistics.md).",
-        rows_of(grid, groups).markdown(),
-    ]
-    for title, tables in requested(grid, runs, seed):
-        parts += [title, *(table.markdown() for table in tables)]
-    return "\n\n".join(parts) + "\n"
+    manifests = [one.manifest for one in runs]
+    return page(
+        "effects.md.j2",
+        grid,
+        runs=runs,
+        counts=sorted({len(one.records) for one in runs}),
+        errors=sum(record["status"] == "error" for record in records),
+        made=made(manifests),
+        files=files_of(manifests),
+        reader=manifests[0]["models"]["reader"],
+        is_locomo=types_in(runs[0].records.values()) is TYPES,
+        scope=scope(row.clusters for one in groups for rows in one.tables for row in rows),
+        effects=rows_of(grid, groups),
+        requested=requested(grid, runs, runs[0].seed),
+    )
 
 
 def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:

@@ -8,7 +8,8 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from eval.analyse.tabulate.grid import Grid, label_of
+from eval.analyse.diagnose.gate import Case, cases, gate_shares, sample
+from eval.analyse.tabulate.grid import HASH, Grid, label_of
 from eval.datasets.types import PLANT_KINDS, TYPES
 from eval.metrics.evidence import SESSIONS
 from eval.metrics.harm import SHOWN, USED
@@ -17,10 +18,9 @@ from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.rendering.blocks import Table
-from eval.rendering.contrasts import COLUMNS, csv_lines, difference_cells
+from eval.rendering.contrasts import COLUMNS, difference_cells
 from eval.rendering.numbers import ABSENT, interval, percent, signed
 from eval.summary.contrast import NOT_SHOWN, Row, contrast, paired_contrasts
-from eval.summary.gate_cases import Case, cases, gate_shares, sample
 from eval.summary.measures import (
     ABSTAINED,
     ADVERSARIAL,
@@ -36,7 +36,6 @@ from memsys.core.errors import InputError
 
 MULTI_HOP = TYPES[1]
 _LEAST = 3  # adversarial questions for a column: an interval of two says nothing
-HASH = 10  # digits of a configuration's sha256 in tables
 _TYPES = tuple(name for name in TYPES.values() if name != ADVERSARIAL)
 _NAMES = ("interaction", "by_type", "gates", "harm")
 _TITLES = {RECALL: "Evidence recall, by turn", SESSIONS: "Evidence recall, by session"}
@@ -101,11 +100,6 @@ def rows_of(grid: Grid, found: Sequence[Effects]) -> Table:
             tokens = interval(context_tokens(run), 0)
             lines.append([*line, tokens, f"`{run.manifest['config_sha256'][:HASH]}`"])
     return Table(header, lines)
-
-
-def as_csv(found: Sequence[Effects]) -> str:
-    """Return CSV with all numbers at full precision: a line per run, measure and type."""
-    return text_of(COLUMNS, (line for one in found for line in csv_lines(one.tables, one.runs)))
 
 
 def _difference(row: Row | None, index: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -17,10 +17,13 @@ from eval.records.manifest import OPERATIONAL, load_manifest
 from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
 from eval.rendering.errors import configuration_errors
+from eval.rendering.page import page_markdown
 from eval.run.composing import register
 from eval.run.option_help import title as title_of
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, MANIFEST, RUNS
+
+HASH = 10  # digits of a sha256 in tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +138,16 @@ def label_of(run: Run, *, grouped: bool) -> str:
     return f"`{run.label if grouped else run.label.partition('=')[2]}`"
 
 
-def heading(grid: Grid) -> list[str]:
-    """Return name, title and commands of an experiment, a part of the page each."""
-    return [
-        f"# {grid.name}",
-        f"{grid.title}.",
-        f"    {grid.command}\n    python -m eval tabulate {shlex.join([grid.name])}",
-    ]
+def page(template: str, grid: Grid, **values: object) -> str:
+    """Return the page of an experiment by a template that extends page.md.j2."""
+    name = shlex.quote(grid.name)
+    return page_markdown(template, __name__.rpartition(".")[0], grid=grid, name=name, **values)
+
+
+def files_of(manifests: Iterable[Manifest]) -> str:
+    """Return the distinct data files of runs with the first digits of their hashes."""
+    found = {f"{file['name']} {file['sha256'][:HASH]}" for one in manifests for file in one["data"]}
+    return ", ".join(sorted(found))
 
 
 def made(manifests: Sequence[Manifest]) -> str:

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.analyse.tabulate.effects import context_tokens
-from eval.analyse.tabulate.grid import Grid, Job, find_folders, heading, load_job, made
+from eval.analyse.tabulate.grid import Grid, Job, files_of, find_folders, load_job, made, page
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.retrieval.registry import parse
 from eval.metrics.stats.interval import FEWEST, ClusterBootstrap, Interval
-from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.records.schema import Manifest, Record
 from eval.rendering.blocks import Table
-from eval.rendering.contrasts import COLUMNS, csv_lines
+from eval.rendering.contrasts import csv_lines
 from eval.rendering.numbers import ABSENT, interval, number
 from eval.summary.contrast import contrast
 from eval.summary.measures import FAILED, Measure, Shared, share
@@ -72,28 +71,28 @@ def as_page(grid: Grid, columns: Sequence[Column]) -> str:
     missing.
     """
     manifests = [manifest for one in columns for manifest in one.manifests]
-    readers = sorted({str(one["models"]["reader"]) for one in manifests})
-    parts = [
-        *heading(grid),
-        f"{len(manifests)} runs, {made(manifests)}; reader {', '.join(readers)}.",
-        Table(
-            ["data set", "questions with evidence", "conversations", "embedder", "file"],
-            [_described(one) for one in columns],
-        ).markdown(),
-        _reading(grid, columns),
-    ]
-    rows = dict.fromkeys(job.label for job in grid.jobs)
     header = [grid.factor, *(one.name for one in columns)]
+    matrices = {}
     for key, title in _TITLES.items():
         cells = [
             [f"`{row}`", *(one.cells.get(key, {}).get(row, ABSENT) for one in columns)]
-            for row in rows
+            for row in dict.fromkeys(job.label for job in grid.jobs)
         ]
-        known = [line for line in cells if set(line[1:]) != {ABSENT}]
-        parts += [f"## {title}", Table(header, known).markdown()]
-    if gaps := [f"- {one.name}: {gap}" for one in columns for gap in one.gaps]:
-        parts += ["## Missing", "\n".join(gaps)]
-    return "\n\n".join(parts) + "\n"
+        matrices[title] = Table(header, [line for line in cells if set(line[1:]) != {ABSENT}])
+    described = ["data set", "questions with evidence", "conversations", "embedder", "file"]
+    return page(
+        "matrix.md.j2",
+        grid,
+        manifests=manifests,
+        made=made(manifests),
+        readers=sorted({str(one["models"]["reader"]) for one in manifests}),
+        datasets=Table(described, [_described(one) for one in columns]),
+        few=[one.name for one in columns if 0 < one.conversations < FEWEST],
+        fewest=FEWEST,
+        reference=_reference(grid),
+        matrices=matrices,
+        gaps=[f"{one.name}: {gap}" for one in columns for gap in one.gaps],
+    )
 
 
 def _reference(grid: Grid) -> str:
@@ -119,42 +118,16 @@ def _absent(grid: Grid, jobs: Sequence[Job], of: int) -> list[str]:
 
 
 def _described(column: Column) -> list[str]:
-    files = {f"{f['name']} {f['sha256'][:10]}" for one in column.manifests for f in one["data"]}
     counts = [f"{one:,}" if one else ABSENT for one in (column.n, column.conversations)]
     used: set[str] = set()
     for manifest in column.manifests:
         others = manifest.get("embedders") or {}  # by conversation
         used.update(others.values())
-        conversations = set(manifest.get("stores") or {})
-        everywhere = bool(others) and conversations <= set(others)
         own = manifest["models"]["embedder"]
-        if own is not None and not everywhere:
+        if own is not None and not (others and {*(manifest.get("stores") or ())} <= {*others}):
             used.add(own)
-    named = (", ".join(sorted(names)) or ABSENT for names in (used, files))
-    return [column.name, *counts, *named]
-
-
-def _reading(grid: Grid, columns: Sequence[Column]) -> str:
-    reference = _reference(grid)
-    few = [one.name for one in columns if 0 < one.conversations < FEWEST]
-    exceptions = (
-        f", and of fewer than {FEWEST} ({', '.join(few)}) over their questions, which says nothing "
-        "of other conversations"
-        if few
-        else ""
-    )
-    return (
-        "Types 1 to 4 of LoCoMo, elsewhere all types but 5; recall and nDCG of the questions with "
-        "evidence that all runs of a column answered, tokens and latency of all. 95% intervals "
-        f"over conversations{exceptions}. **Bold**: the highest mean of its column. ≈: the "
-        "difference from it, paired by question, has an interval that contains 0 (without "
-        "adjustment for the number of rows). †: memories without an order: the recall of all that "
-        "was put before the "
-        f"reader, compared with no other. (…×): times the latency of {reference}; latencies are of "
-        "one run on one machine and have no interval. The CSV file has the differences from "
-        f"{reference}, paired by question, with intervals and p by Holm's method over both "
-        "measures of a data set (docs/statistics.md)."
-    )
+    files = files_of(column.manifests)
+    return [column.name, *counts, ", ".join(sorted(used)) or ABSENT, files or ABSENT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +156,8 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
     problems: dict[str, str] = {}  # why the measures of rankings are unknown
     for strategy, run in ordered.items():
         try:
-            reasons = {} if is_selected(run) else unknown(run, [parse(RECALL), parse(NDCG)])
+            measures = [_ALL] if is_selected(run) else [parse(RECALL), parse(NDCG)]
+            reasons = unknown(run, measures)
         except InputError as error:
             reasons = {"": str(error)}
         if reasons:
@@ -201,7 +175,7 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
     for strategy, run in ordered.items():
         base = next(iter(ordered.values()))
         if strategy in known.keys() - ranked and (
-            recall := by_type(run, [_ALL], run.seed).get(OVERALL, {}).get(str(_ALL))
+            recall := by_type(run, [_ALL], run.seed)[0].get(OVERALL, {}).get(str(_ALL))
         ):
             cells[RECALL][strategy] = interval(recall) + _SELECTED
             lines.append(_line(str(_ALL), run, base, recall))
@@ -232,11 +206,6 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
         (*gaps, *problems.values(), *failures),
         tuple(run.manifest for run in runs.values()),
     )
-
-
-def as_csv(columns: Sequence[Column]) -> str:
-    """Return CSV with all numbers at full precision: a line per run and measure."""
-    return text_of(COLUMNS, (line for one in columns for line in one.lines))
 
 
 def _marked(means: Sequence[Interval], shared: Shared, seed: int) -> Iterator[str]:

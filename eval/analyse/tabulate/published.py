@@ -6,11 +6,11 @@ writes are counted without a run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from eval.analyse.tabulate.grid import Grid, heading, made
+from eval.analyse.tabulate.grid import Grid, files_of, made, page
 from eval.analyse.tabulate.paper import QUANTITIES, Own, Paper, judged, load_paper, printed
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import protocols
@@ -48,30 +48,36 @@ def as_page(grid: Grid, overrides: Sequence[str], runs: Path) -> tuple[str, str]
     the paper is missing or wrong, or a run would refuse its settings.
     """
     paper = load_paper(grid, overrides, runs)
-    source = paper.source
     figures = [*_scores(paper), *_measurements(paper)]
     known = list({run.folder: run for own in paper.jobs.values() if (run := own.run)}.values())
-    parts = [
-        *heading(grid),
-        "\n".join(f"    {command}" for command in paper.commands[1:]),
-        f"{source.title} ({source.address}). Each row of the paper is followed by an own one, with "
-        "95% intervals; scores are in percent. Own contexts are counted in o200k tokens, the "
-        "paper's in cl100k, of a single chunk where there are two. Columns have the paper's names, "
-        "and behind them the official ones of the question types that they stand for.",
-        _provenance(known),
-        "## Claims",
-        _claims(paper).markdown(),
-        "A claim is refuted where the interval of the own figure ends short of it, and shown where "
-        "it does not and excludes no change.",
-        *_tables(figures),
-        *_costs(paper),
-    ]
+    manifests = [run.manifest for run in known]
+    missing: dict[int, tuple[str, Own]] = {}  # a job may measure several rows
+    for row, own in paper.jobs.items():
+        if own.run is None:
+            missing.setdefault(id(own), (row, own))
+    text = page(
+        "published.md.j2",
+        grid,
+        paper=paper,
+        runs=known,
+        counts=sorted({len(run.records) for run in known}),
+        made=made(manifests),
+        files=files_of(manifests),
+        models=sorted({str(one["llm"]) for one in manifests}),
+        judges=sorted({str((one["judge"] or {}).get("name")) for one in manifests}),
+        scope=scope(len({one["conversation"] for one in run.counted}) for run in known),
+        claims=_claims(paper),
+        tables=_tables(figures),
+        missing=missing,
+        unknown=dict.fromkeys(own.unknown for _, own in missing.values() if own.unknown),
+        costs=_costs(missing.values()),
+    )
     lines = []
     for one in figures:
         n = one.own.n if isinstance(one.own, Interval) else None
         named = {"table": one.table, "row": one.row, "column": one.column, "run_id": one.run_id}
         lines.append({**named, "published": one.published, "own": one.own, "n": n})
-    return "\n\n".join(part for part in parts if part) + "\n", text_of(_COLUMNS, lines)
+    return text, text_of(_COLUMNS, lines)
 
 
 def _scores(paper: Paper) -> Iterator[_Figure]:
@@ -80,7 +86,7 @@ def _scores(paper: Paper) -> Iterator[_Figure]:
         for row in table.rows:
             run = paper.run(row.system)
             for label, score in zip(table.columns, row.scores, strict=True):
-                type_ = TYPES[paper.source.labels[label].category]
+                type_ = TYPES[paper.source.labels[label]["category"]]
                 column = label if label.lower() == type_ else f"{label} ({type_})"
                 rows = [one for one in run.counted if one["type"] == type_] if run else []
                 for name, key in _keys(table.metric, run):
@@ -177,7 +183,7 @@ def _claims(paper: Paper) -> Table:
     return Table(["claim", "by the printed tables", "own", "verdict"], lines)
 
 
-def _tables(figures: Sequence[_Figure]) -> Iterator[str]:
+def _tables(figures: Sequence[_Figure]) -> Iterator[tuple[str, Table]]:
     """Yield a heading and a table for each table of the paper."""
     for name in dict.fromkeys(one.table for one in figures):
         of_table = [one for one in figures if one.table == name]
@@ -185,62 +191,28 @@ def _tables(figures: Sequence[_Figure]) -> Iterator[str]:
         lines = []
         for row in dict.fromkeys(one.row for one in of_table):
             cells = {one.column: one for one in of_table if one.row == row}
-            theirs = [number(cells[column].published, cells[column].digits) for column in columns]
-            own = [
-                number(one.own, one.digits)
-                if isinstance(one.own, float)
-                else interval(one.own, one.digits)
-                for one in (cells[column] for column in columns)
-            ]
-            if set(theirs) != {ABSENT}:
-                lines.append([row, *theirs])
-            if set(own) != {ABSENT}:
-                lines.append([f"{row}, own", *own])
+            chosen = [cells[column] for column in columns]
+            theirs = [number(one.published, one.digits) for one in chosen]
+            own = [_own(one) for one in chosen]
+            named = ([row, *theirs], [f"{row}, own", *own])
+            lines += [line for line in named if {*line[1:]} != {ABSENT}]
         if lines:
-            yield f"## {name}"
-            yield Table(["system", *columns], lines).markdown()
+            yield name, Table(["system", *columns], lines)
 
 
-def _costs(paper: Paper) -> Iterator[str]:
-    """Yield what the missing runs are expected to cost."""
-    missing: list[tuple[str, Own]] = []
-    for row, own in paper.jobs.items():
-        if own.run is None and all(own is not other for _, other in missing):
-            missing.append((row, own))
-    if not missing:
-        return
+def _own(one: _Figure) -> str:
+    if isinstance(one.own, float):
+        return number(one.own, one.digits)
+    return interval(one.own, one.digits)
+
+
+def _costs(missing: Iterable[tuple[str, Own]]) -> Table:
+    """Return what each of the missing runs is expected to cost, as far as known, and their sum."""
     known = [(row, own.expected) for row, own in missing if own.expected is not None]
-    yield "## What the missing rows cost"
-    for reason in dict.fromkeys(own.unknown for _, own in missing if own.unknown):
-        yield f"Unknown: {reason}."
-    if known:
-        lines = [
-            [row, f"{one.calls:,}", number(one.system_usd, 2), number(one.judge_usd, 2)]
-            for row, one in known
-        ]
-        totals = [
-            [one.system_usd or 0 for _, one in known],
-            [one.judge_usd or 0 for _, one in known],
-        ]
-        calls = sum(one.calls for _, one in known)
-        lines.append(["together", f"{calls:,}", *(number(sum(usd), 2) for usd in totals)])
-        yield Table(["system", "calls", "system $", "judge $"], lines).markdown()
-        yield (
-            "Expected, as by `estimate=true`. Own tokens above without an interval are counted "
-            "without a run: whole contexts exactly, those of chunks as k chunks of mean length."
-        )
-
-
-def _provenance(runs: Sequence[Run]) -> str:
-    if not runs:
-        return "No run was made: own figures are contexts, which need no model."
-    models = {str(run.manifest["llm"]) for run in runs}
-    judges = {str((run.manifest["judge"] or {}).get("name")) for run in runs}
-    counts = sorted({len(run.records) for run in runs})
-    data = {f"{one['name']} {one['sha256'][:10]}" for run in runs for one in run.manifest["data"]}
-    over = scope(len({one["conversation"] for one in run.counted}) for run in runs)
-    return (
-        f"{len(runs)} runs of {', '.join(map(str, counts))} questions, "
-        f"{made([run.manifest for run in runs])}; data {', '.join(sorted(data))}; model "
-        f"{', '.join(sorted(models))}, judge {', '.join(sorted(judges))}; intervals {over}."
-    )
+    costs = [(row, one.calls, one.system_usd, one.judge_usd) for row, one in known]
+    if costs:
+        _, *columns = zip(*costs, strict=True)
+        calls, system, judge = (sum(one or 0 for one in column) for column in columns)
+        costs.append(("together", calls, system, judge))
+    rows = [[row, f"{n:,}", number(system, 2), number(judge, 2)] for row, n, system, judge in costs]
+    return Table(["system", "calls", "system $", "judge $"], rows)

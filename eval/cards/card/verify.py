@@ -31,7 +31,7 @@ from eval.cards.card.sources import (
 from eval.cards.scores import Mean
 from eval.datasets.files import check_there
 from eval.datasets.types import Dataset
-from eval.imports.rescore.sentences import COPIED
+from eval.imports.rescore.account import COPIED
 from eval.records.run import Run
 from memsys.core.errors import InputError
 

@@ -17,8 +17,7 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from memsys.core.dates import MONTHS
-from memsys.core.relative_dates import resolve
+from memsys.core.chinese_dates import resolve
 
 RELATIONS: Final = {  # kinds of subject and value
     "neighbour": ("person", "person"),
@@ -28,6 +27,7 @@ RELATIONS: Final = {  # kinds of subject and value
     "town": ("firm", "town"),
     "dish": ("town", "dish"),
 }
+_CHAIN: Final = {"s": ".+", "r": r"\w+"}  # parts of a relation of a subject
 VISIT: Final = "visit "  # before a place: relation of a person and the day of the visit
 
 
@@ -79,11 +79,13 @@ class QuestionChain(NamedTuple):
 
 @dataclass(frozen=True)
 class Language:
-    """A language: its texts, as languages.yaml describes them, and the forms that need rules, which
-    are the English ones here: possessives of persons, else `of` (the workplace of Orr's cousin).
+    """A language: its texts, as languages.yaml describes them, and how names are invented, which is
+    the English way here.
 
     `days`: words for one day ago, two days ago, ... `frames`: utterances around a sentence.
-    `forget`: a request to delete; `inject`: an instruction with a wrong fact.
+    `forget`: a request to delete; `inject`: an instruction with a wrong fact. `day`: how a day is
+    written. `asked`: questions; `chains`: a relation of a subject, by the kind of its value;
+    `nouns`: names of relations in these, where they are others.
     """
 
     sentences: Mapping[str, str]
@@ -98,6 +100,11 @@ class Language:
     patterns: Mapping[str, str]
     small_talk: Sequence[str]
     name_parts: Mapping[str, str]
+    day: str
+    months: Sequence[str]
+    asked: Mapping[str, str]
+    chains: Mapping[str, str]
+    nouns: Mapping[str, str]
 
     def clause(self, fact: WorldFact) -> str:
         """Return a fact that is no visit as a sentence without its full stop."""
@@ -144,51 +151,56 @@ class Language:
 
     def written(self, day: date) -> str:
         """Return a day as it is written: `6 May 2023`."""
-        return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+        return self.day.format(d=day.day, m=self.months[day.month - 1], y=day.year)
 
     def parse(self, words: str) -> date | None:
         """Return the day in the form of `written`; None for another form."""
-        match = re.fullmatch(rf"(\d+) ({'|'.join(MONTHS)}) (\d+)", words)
-        return date(int(match[3]), MONTHS.index(match[2]) + 1, int(match[1])) if match else None
+        found = _parsed(self.day, words, d=r"\d+", m="|".join(self.months), y=r"\d+")
+        if found is None:
+            return None
+        return date(int(found["y"]), self.months.index(found["m"]) + 1, int(found["d"]))
 
     def ask(self, subject: str, chain: tuple[str, ...], day: date | None = None) -> str:
         """Return the question for the end of a chain, now or on a former `day`, or for the day of a
         visit.
         """
         if (place := place_of(chain[0])) is not None:
-            return f"When did {subject} visit {place}?"
-        asked = self.phrase(subject, chain)
-        whose = "Who" if personal(chain[-1]) else "What"
-        return (
-            f"{whose} is {asked}?"
-            if day is None
-            else f"{whose} was {asked} on {self.written(day)}?"
-        )
+            return self.asked["visit"].format(s=subject, v=place)
+        words = {"w": self.asked[_kind(chain[-1])], "a": self.phrase(subject, chain)}
+        if day is None:
+            return self.asked["now"].format(**words)
+        return self.asked["then"].format(**words, d=self.written(day))
 
     def phrase(self, subject: str, chain: tuple[str, ...]) -> str:
         """Return the end of a chain as a noun phrase, such as "Velma Orr's cousin"."""
         for relation in chain:
-            subject = (
-                f"{subject}'s {relation}" if personal(relation) else f"the {relation} of {subject}"
-            )
+            noun = self.nouns.get(relation, relation)
+            subject = self.chains[_kind(relation)].format(s=subject, r=noun)
         return subject
+
+    def parse_question(self, question: str) -> QuestionChain | None:
+        """Parse a question written by `ask`; None for any other."""
+        if visit := _parsed(self.asked["visit"], question, s=".+?", v=".+"):
+            return QuestionChain(visit["s"], (VISIT + visit["v"],))
+        which = f"{self.asked['person']}|{self.asked['thing']}"
+        then = _parsed(self.asked["then"], question, w=which, a=".+", d=".+")
+        whole = then or _parsed(self.asked["now"], question, w=which, a=".+")
+        if whole is None:
+            return None
+        rest, chain = whole["a"], list[str]()
+        relations = {noun: relation for relation, noun in self.nouns.items()}
+        forms = self.chains.values()
+        while outer := next(filter(None, (_parsed(one, rest, **_CHAIN) for one in forms)), None):
+            if relations and outer["r"] not in relations:
+                return None
+            chain.insert(0, relations.get(outer["r"], outer["r"]))
+            rest = outer["s"]
+        day = self.parse(then["d"]) if then else None
+        return QuestionChain(rest, tuple(chain), day) if chain else None
 
     def similar(self, person: str, random: Random) -> str:
         """Return a random name of a person that shares a part with the name `person`."""
         return f"{person.split(maxsplit=1)[0]} {self._word(random)}"
-
-    def parse_question(self, question: str) -> QuestionChain | None:
-        """Parse a question written by `ask`; None for any other."""
-        if visit := re.fullmatch(r"When did (.+?) visit (.+)\?", question):
-            return QuestionChain(visit[1], (VISIT + visit[2],))
-        whole = re.fullmatch(r"(?:Who|What) (?:is (.+)|was (.+) on (.+))\?", question)
-        if whole is None:
-            return None
-        rest, day, chain = whole[1] or whole[2], self.parse(whole[3] or ""), list[str]()
-        while outer := re.fullmatch(r"the (\w+) of (.+)|(.+)'s (\w+)", rest):
-            chain.insert(0, outer[1] or outer[4])
-            rest = outer[2] or outer[3]
-        return QuestionChain(rest, tuple(chain), day) if chain else None
 
     def invent(self, kind: str, random: Random) -> str:
         """Return a random name of a person, firm, town or dish."""
@@ -206,52 +218,25 @@ class Language:
         return random.choice(self.name_parts[kind].split())
 
 
-def personal(relation: str) -> bool:
-    """Return whether the value of `relation` is a person."""
-    return RELATIONS[relation][1] == "person"
+def _kind(relation: str) -> str:
+    """Return "person" or "thing", whatever the value of `relation` is."""
+    return "person" if RELATIONS[relation][1] == "person" else "thing"
+
+
+def _parsed(form: str, text: str, **parts: str) -> re.Match[str] | None:
+    """Return the match of `text` with a `form`, whose parts in braces are these expressions."""
+    pattern = re.escape(form)
+    for name, part in parts.items():
+        pattern = pattern.replace(rf"\{{{name}\}}", f"(?P<{name}>{part})")
+    return re.fullmatch(pattern, text)
 
 
 class Chinese(Language):
-    """The Chinese grammar: every relation is expressed by 的, as in 沈青禾的表亲的单位; a day is
-    written as 2023年5月6日.
-    """
-
-    def written(self, day: date) -> str:
-        """See Language."""
-        return f"{day.year}年{day.month}月{day.day}日"
-
-    def parse(self, words: str) -> date | None:
-        """See Language."""
-        match = re.fullmatch(r"(\d+)年(\d+)月(\d+)日", words)
-        return date(*map(int, match.groups())) if match else None
-
-    def ask(self, subject: str, chain: tuple[str, ...], day: date | None = None) -> str:
-        """See Language."""
-        if (place := place_of(chain[0])) is not None:
-            return f"{subject}什么时候去了{place}？"
-        wanted = "谁" if personal(chain[-1]) else "什么"
-        text = f"{self.phrase(subject, chain)}是{wanted}？"
-        return text if day is None else f"{self.written(day)}那天，{text}"
-
-    def phrase(self, subject: str, chain: tuple[str, ...]) -> str:
-        """See Language."""
-        return "的".join([subject, *map(self._noun, chain)])
+    """Chinese: names are invented another way."""
 
     def similar(self, person: str, random: Random) -> str:
         """See Language."""
         return person[0] + self._word(random)
-
-    def parse_question(self, question: str) -> QuestionChain | None:
-        """See Language."""
-        if visit := re.fullmatch(r"(.+)什么时候去了(.+)？", question):
-            return QuestionChain(visit[1], (VISIT + visit[2],))
-        relations = {self._noun(relation): relation for relation in RELATIONS}
-        whole = re.fullmatch(r"(?:(.+)那天，)?(.+?)((?:的\w+?)+)是(?:谁|什么)？", question)
-        words = whole[3].split("的")[1:] if whole else []
-        if whole is None or any(word not in relations for word in words):
-            return None
-        chain = tuple(relations[word] for word in words)
-        return QuestionChain(whole[2], chain, self.parse(whole[1] or ""))
 
     def invent(self, kind: str, random: Random) -> str:
         """See Language."""
@@ -262,9 +247,6 @@ class Chinese(Language):
 
     def _word(self, random: Random) -> str:
         return "".join(random.sample(self.name_parts["given"].split(), 2))
-
-    def _noun(self, relation: str) -> str:
-        return self.names[relation].removeprefix("的").removesuffix("是")
 
 
 _TEXTS = yaml.safe_load(Path(__file__).with_name("languages.yaml").read_text(encoding="utf-8"))

@@ -112,9 +112,17 @@ def _existing(cache: Path) -> Recording:
 def _answers_of(folder: Path, recording: Recording) -> list[RecordedAnswer]:
     """Return every answer and failure that the run in `folder` used, in order of key.
 
-    Raises InputError if the recording lacks one: such a bundle could not replay the run.
+    The lines of its calls.jsonl are {"key": ..., "phase": ..., "question": id or null}. Raises
+    InputError if that file is absent, or a line has no key, or if the recording lacks an answer:
+    such a bundle could not replay the run.
     """
-    keys = _keys_of(folder / CALLS_USED)
+    path = folder / CALLS_USED
+    if not path.is_file():
+        raise InputError(
+            f"{path}: not there; name the folder of a run that called a model (llm=..., or an "
+            "embedder behind an endpoint)"
+        )
+    keys = list(dict.fromkeys(line["key"] for line in read_lines(path, schema=USED_CALL)))
     answers = recording.find_all(keys)
     if len(answers) < len(keys):
         raise InputError(
@@ -122,20 +130,6 @@ def _answers_of(folder: Path, recording: Recording) -> list[RecordedAnswer]:
             f"{folder} used; name the cache folder of that run (--cache)"
         )
     return answers
-
-
-def _keys_of(path: Path) -> list[str]:
-    """Return the keys in a calls.jsonl, each once, in order of first use.
-
-    Its lines are {"key": ..., "phase": ..., "question": id or null}. Raises InputError if the file
-    is absent, or a line has no key.
-    """
-    if not path.is_file():
-        raise InputError(
-            f"{path}: not there; name the folder of a run that called a model (llm=..., or an "
-            "embedder behind an endpoint)"
-        )
-    return list(dict.fromkeys(line["key"] for line in read_lines(path, schema=USED_CALL)))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import http.client
 import sys
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,8 +49,16 @@ def fetch(source: PublicFile, folder: Path, url: str | None = None) -> tuple[Pat
     part = target.with_name(f"{target.name}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as out:
-            _download(source, url, target, out.write)
+        progress = cli.progress(source.bytes, "B", unit_scale=True, desc=source.file)
+        with part.open("wb") as out, progress as bar:
+            for chunk in _chunks(source, url, target):
+                out.write(chunk)
+                bar.update(len(chunk))
+                if source.bytes and out.tell() > source.bytes:  # wrong already; it might never end
+                    raise InputError(
+                        f"{url}: is not the published {source.file}: more than its {source.bytes} "
+                        "bytes"
+                    )
         _check(source, url, part)
         part.replace(target)
     except OSError as error:
@@ -59,19 +67,6 @@ def fetch(source: PublicFile, folder: Path, url: str | None = None) -> tuple[Pat
         if part.exists():
             part.unlink()
     return target, True
-
-
-def _download(source: PublicFile, url: str, target: Path, write: Callable[[bytes], object]) -> None:
-    received = 0
-    with cli.progress(source.bytes, "B", unit_scale=True, desc=source.file) as bar:
-        for chunk in _chunks(source, url, target):
-            write(chunk)
-            bar.update(len(chunk))
-            received += len(chunk)
-            if source.bytes and received > source.bytes:  # wrong already; it might never end
-                raise InputError(
-                    f"{url}: is not the published {source.file}: more than its {source.bytes} bytes"
-                )
 
 
 def _chunks(source: PublicFile, url: str, target: Path) -> Iterator[bytes]:
@@ -115,7 +110,11 @@ def _fetch(argv: Sequence[str] | None) -> None:
     parser = cli.parser(
         "fetch", "Download a public data set and check that it is the published file."
     )
-    known = "; ".join(f"{name}: {_size(one)}, {one.licence}" for name, one in sources.items())
+    sizes = {
+        name: "size not pinned" if one.bytes is None else f"{one.bytes / 1e6:.1f} MB"
+        for name, one in sources.items()
+    }
+    known = "; ".join(f"{name}: {sizes[name]}, {one.licence}" for name, one in sources.items())
     parser.add_argument("name", choices=list(sources), help=known)
     parser.add_argument("--to", type=Path, default=DATA, help="folder (default: %(default)s)")
     parser.add_argument("--from", dest="url", metavar="URL", help="other address of the same data")
@@ -123,20 +122,12 @@ def _fetch(argv: Sequence[str] | None) -> None:
     source = sources[args.name]
     given = source.files() if args.url is None else replace(source, url=args.url).files()
     for file, other in zip(source.files(), given, strict=True):
-        _fetch_file(file, args.to, other.url)
-
-
-def _fetch_file(source: PublicFile, folder: Path, url: str) -> None:
-    path, new = fetch(source, folder, url)
-    state = "downloaded" if new else "already here"
-    checked = " and checked" if new else ""
-    if source.sha256 is None:
-        checked = f", not checked (no sha256 is pinned): sha256 {_sha256(path)}"
-    print(f"{path}: {state}{checked}; licence {source.licence}")
-
-
-def _size(source: PublicFile) -> str:
-    return "size not pinned" if source.bytes is None else f"{source.bytes / 1e6:.1f} MB"
+        path, new = fetch(file, args.to, other.url)
+        state = "downloaded" if new else "already here"
+        checked = " and checked" if new else ""
+        if file.sha256 is None:
+            checked = f", not checked (no sha256 is pinned): sha256 {_sha256(path)}"
+        print(f"{path}: {state}{checked}; licence {file.licence}")
 
 
 if __name__ == "__main__":

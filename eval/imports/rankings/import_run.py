@@ -14,13 +14,11 @@ from eval.datasets.pooled import POOLED
 from eval.imports.account import (
     SHOWN,
     Account,
-    Missing,
     counted,
-    counts_from_1,
     lines,
     missing_by_type,
-    not_in_the_means,
-    partly_covered,
+    missing_facts,
+    sentences,
 )
 from eval.imports.rankings.imports import Import
 from eval.metrics.retrieval.registry import Unit
@@ -55,14 +53,14 @@ def write_import(
     described = {"file": asdict(file.source), "format": file.layout}
     imported = described | {"format_name": LAYOUTS[file.layout]}
     manifest = _manifest(source, config, described, command, {"import": imported})
-    memories = list(_memory_lines(source))
-    lines = list(_ranking_lines(source))
-    records = _records(source, _ranked(lines, memories, manifest))
+    lines, memories = list(_ranking_lines(source)), list(_memory_lines(source))
+    records, _ = _scored(source, lines, memories, manifest)
+    seconds = {"score": perf_counter() - began}
     write_imported(
         folder,
         manifest,
         records,
-        {"score": perf_counter() - began},
+        seconds,
         report_md,
         option="--run-folder",
         rankings=lines,
@@ -87,9 +85,10 @@ class UnwrittenRun(Run):
 def run_of(source: Import, config: Mapping[str, Any]) -> UnwrittenRun:
     """Return the run that write_import would write of rankings that are in no file."""
     manifest = _manifest(source, config, {}, [], {"status": "complete"})
-    ranked = _ranked(list(_ranking_lines(source)), list(_memory_lines(source)), manifest)
-    records = {record["id"]: record for record in _records(source, ranked)}
-    return UnwrittenRun(source.name, Path(source.name), manifest, records, ranked)
+    files = list(_ranking_lines(source)), list(_memory_lines(source))
+    records, ranked = _scored(source, *files, manifest)
+    by_id = {record["id"]: record for record in records}
+    return UnwrittenRun(source.name, Path(source.name), manifest, by_id, ranked)
 
 
 def _manifest(
@@ -99,22 +98,12 @@ def _manifest(
     command: Sequence[str],
     fields: Mapping[str, Any],
 ) -> Manifest:
-    unit = source.unit
     config = dict(config) | ({"pooled": True} if source.pooled else {})
-    used = {"depth": source.depth, "unit": unit, "rule": _RULES[unit]}
+    used = {"depth": source.depth, "unit": source.unit, "rule": _RULES[source.unit]}
     depth = {} if source.given_depth is None else {"depth": source.given_depth}
-    return describe_import(
-        source.name,
-        source.dataset,
-        {"dataset": config, "import": {**imported, **depth}},
-        command,
-        {
-            "retrieval": used,
-            "stores": source.sizes,
-            **account(source).fields(),
-            **fields,
-        },
-    )
+    settings = {"dataset": config, "import": {**imported, **depth}}
+    known = {"retrieval": used, "stores": source.sizes, **account(source).fields(), **fields}
+    return describe_import(source.name, source.dataset, settings, command, known)
 
 
 def _ranking_lines(source: Import) -> Iterator[RankingLine]:
@@ -148,15 +137,17 @@ def _memory_lines(source: Import) -> Iterator[MemoryLine]:
                     yield MemoryLine(store=store, id=id_, turns=names, tokens=tokens)
 
 
-def _ranked(
-    lines: Sequence[RankingLine], memories: Sequence[MemoryLine], manifest: Manifest
-) -> dict[str, Ranked]:
+def _scored(
+    source: Import,
+    lines: Sequence[RankingLine],
+    memories: Sequence[MemoryLine],
+    manifest: Manifest,
+) -> tuple[list[Record], dict[str, Ranked]]:
+    """Return the records of the questions with a ranking, in the data set's order, and the rankings
+    by question id.
+    """
     by_id = {(memory["store"], memory["id"]): memory for memory in memories}
-    return {one["id"]: as_ranked(one, by_id, manifest) for one in lines}
-
-
-def _records(source: Import, ranked: Mapping[str, Ranked]) -> list[Record]:
-    """Return the records of the questions with a ranking, in the data set's order."""
+    ranked = {one["id"]: as_ranked(one, by_id, manifest) for one in lines}
     found = []
     for question in source.dataset.questions:
         if question.id in ranked:
@@ -164,10 +155,7 @@ def _records(source: Import, ranked: Mapping[str, Ranked]) -> list[Record]:
             record = cast(Record, {**unanswered(question), "source": place})
             scores = score_record(record, ranked=ranked[question.id].turns)
             found.append(cast(Record, {**record, **scores}))
-    return found
-
-
-_NOUN = "ranking"
+    return found, ranked
 
 
 def account(source: Import) -> Account:
@@ -204,38 +192,16 @@ def account(source: Import) -> Account:
         "depth": source.depth,
         "depth_given": source.given_depth is not None,
     }
-    warnings = partly_covered(_NOUN, missing)
-    if counts["unknown"]:
-        warnings.append(f"{counted(counts['unknown'], _NOUN)} of unknown questions are not scored")
-    return Account(counts, [*_sentences(counts, missing), _depth(source, counts)], warnings)
-
-
-def _sentences(counts: Mapping[str, Any], missing: Missing) -> Iterator[str]:
-    yield (
-        f"Rankings of {counts['unit']}s for {counts['matched']:,} of {counts['questions']:,} "
-        f"questions of {counts['dataset']}."
+    facts = counts | missing_facts(missing) | _depth(source, counts)
+    if empty := counts["empty"]:
+        first = ", ".join(empty[:SHOWN]) + ", ..." * (len(empty) > SHOWN)
+        facts["empty"] = f"{counted(len(empty), 'ranking')} ({first})"
+    facts["first_unknown"] = lines(map(_unknown, counts["unknown_first"]))
+    facts["first_doubled"] = lines(
+        f"{one['place']}: {one['question']}" for one in counts["doubled_first"]
     )
-    if counts["unknown"]:
-        first = lines(_unknown(one) for one in counts["unknown_first"])
-        yield f"Not scored: {counted(counts['unknown'], _NOUN)}, the first:{first}"
-    if counts["doubled"]:
-        first = lines(f"{one['place']}: {one['question']}" for one in counts["doubled_first"])
-        yield (
-            f"Ranked twice: {counted(counts['doubled'], _NOUN)} of a question that has one "
-            f"already, which counts; the first:{first}"
-        )
-    if missing:
-        yield not_in_the_means(_NOUN, missing, counts["questions"])
-    if counts["empty"]:
-        yield f"Empty, and scored as such: {_of_questions(counts['empty'])}."
-    if counts["first_index"]:
-        yield counts_from_1(_NOUN)
-    if counts["pooled_size"] is not None:
-        yield (
-            f"Pooled: {counts['of_other_conversations']:,} of {counts['ids']:,} ids are of other "
-            "conversations than their question, so the store contains all "
-            f"{counts['pooled_size']:,} {counts['unit']}s."
-        )
+    kinds = ("rankings", "warnings_of_rankings")
+    return Account(counts, *(list(sentences(kind, facts)) for kind in kinds))
 
 
 def _unknown(one: Mapping[str, str]) -> str:
@@ -245,26 +211,16 @@ def _unknown(one: Mapping[str, str]) -> str:
     return f"{place}: {one['reason']}" + ("" if named else f": {question!r}")
 
 
-def _depth(source: Import, counts: Mapping[str, Any]) -> str:
-    """Return the sentence on the depth and on the cutoffs that it determines."""
+def _depth(source: Import, counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts on the depth and on the cutoffs that it determines."""
     low, high, depth = (counts[name] for name in ("shortest", "longest", "depth"))
+    lengths = f"{low:,} to {high:,}" if low < high else f"{low:,}"
+    facts = {"lengths": f"Rankings have {lengths} ids", "deepest": str(high)}
     if depth is None:
-        return "Every ranking contains its whole store, so all cutoffs are known."
-    lengths = (
-        f"Rankings have {low:,} to {high:,} ids" if low < high else f"Rankings have {low:,} ids"
-    )
+        return {"whole": True}
     if source.given_depth is not None:
-        return f"{lengths}. As --depth {depth} states, shorter ones than {depth:,} are complete."
-    beyond = f"cutoffs beyond {depth:,} are unknown"
+        return facts | {"depth_given": True, "given": str(depth)}
     if depth == high:
-        return f"{lengths}: {beyond}."
+        return facts | {"cut_at_end": True}
     first = next(id_ for id_, one in source.cut if len(one.ranked) == depth)
-    return (
-        f"{lengths}. That of {first} ends at {depth:,}, so {beyond}; add --depth {high} if shorter "
-        "rankings are complete."
-    )
-
-
-def _of_questions(ids: Sequence[str]) -> str:
-    first = ", ".join(ids[:SHOWN])
-    return f"{counted(len(ids), _NOUN)} ({first}{', ...' if len(ids) > SHOWN else ''})"
+    return facts | {"cut_before": True, "first_cut": first}

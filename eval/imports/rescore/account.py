@@ -4,29 +4,60 @@ terminal.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from eval.answers.files import AnswerFile
-from eval.answers.layout import PLUS
+from eval.answers.layout import PLUS, snake
 from eval.answers.match import Matching
-from eval.answers.plausible import are_scores
 from eval.answers.questions import normalise
+from eval.answers.values import are_scores
 from eval.datasets.types import Dataset
-from eval.imports.account import SHOWN, Account, missing_by_type
-from eval.imports.rescore.sentences import (
-    REPORTED,
-    categories_sentence,
-    is_official,
+from eval.imports.account import (
+    SHOWN,
+    TABLE,
+    Account,
+    Missing,
+    counted,
+    lines,
+    missing_by_type,
+    missing_facts,
     sentences,
-    warnings,
 )
+from eval.metrics.registry import reported
 from eval.records.answer_key_views import under_original
 from eval.records.schema import Record
+from memsys.core.files import shown
 
+COPIED = 0.9  # share of answers equal to the gold answer that no reader reaches
+_LISTED = 12  # columns, files or conversations that a sentence names
+_LINE = 600  # characters of their names
 _QUESTION = 80  # characters of a question in a line
 _SAME_SCORE = 1e-6
+Counts = Mapping[str, Any]
+
+
+class _Reported(NamedTuple):
+    """What a file may report: `words`, field of an answer, place of the value in a record, and part
+    of the names of its columns.
+    """
+
+    words: str
+    field: str
+    value: str
+    hint: str
+
+    def told(self, record: Record) -> bool:
+        """Return whether the record has the value."""
+        found: Any = record
+        for name in self.value.split("."):
+            found = found[name]
+        return found is not None
+
+
+_REPORTED = {name: _Reported(**row) for name, row in TABLE["reported"].items()}
 
 
 def account(
@@ -84,7 +115,7 @@ def account(
             name: {"unanswered": without, "of": of} for name, (without, of) in missing.items()
         },
         "categories": categories,
-        "categories_relabelled": sum(one["rows"] for one in categories if not is_official(one)),
+        "categories_relabelled": sum(one["rows"] for one in categories if not _is_official(one)),
         "categories_sentence": categories_sentence(categories),
         "gold_differs": len(other_golds),
         "gold_differs_first": other_golds[:SHOWN],
@@ -95,17 +126,16 @@ def account(
         "doubts": doubts,
         "empty_answers": sum(record["answer"] == "" for record in records),
         "errors": len(records) - len(ok),
-        "told": {
-            name: sum(one.value(record) is not None for record in ok)
-            for name, one in REPORTED.items()
-        },
+        "told": {name: sum(map(one.told, ok)) for name, one in _REPORTED.items()},
         "runs_of_judge": sum(bool(record["judge"]) for record in ok),
-        "columns": {name: PLUS.join(columns) for name, columns in file.columns.items()},
+        "columns": {name: PLUS.join(columns) for name, columns in file.proposal.columns.items()},
         "files_passed_over": list(file.passed_over),
         "not_read": [one.name for one in file.proposal.table if one.meaning is None],
         "reported_scores": _agreement(matching, records),
     }
-    return Account(counts, list(sentences(counts, missing)), list(warnings(counts, missing)))
+    facts = _facts(counts, missing)
+    kinds = ("answers", "warnings_of_answers")
+    return Account(counts, *(list(sentences(kind, facts)) for kind in kinds))
 
 
 def _agreement(matching: Matching, records: Sequence[Record]) -> dict[str, dict[str, int]]:
@@ -118,3 +148,110 @@ def _agreement(matching: Matching, records: Sequence[Record]) -> dict[str, dict[
                 count["rows"] += 1
                 count["equal"] += abs(ours - score) <= _SAME_SCORE
     return counts
+
+
+def _facts(counts: Counts, missing: Missing) -> dict[str, Any]:
+    """Return the facts that the sentences on the account are made of."""
+    matched, by_index = counts["matched"], counts["matched_by_index"]
+    ways = {"by qa_index": by_index, "by question": matched - by_index}
+    if unchecked := counts["not_checked_by_question"]:
+        checked = f"; {unchecked:,} have no question, so the index is unchecked"
+    else:
+        checked = ", checked against the question" * bool(by_index)
+    reasons = ", ".join(f"{reason}: {n:,}" for reason, n in counts["unmatched_by_reason"].items())
+    rows, answered = counted(counts["rows"], "row"), matched - counts["errors"]
+    copied = counts["same_as_gold"] > COPIED * counts["with_gold"]
+    judged = counts["told"]["verdicts"]
+    placed: Mapping[str, str | None] = counts["conversations"]
+    others = [one for one in placed if placed[one] not in (None, one) and not one.isdecimal()]
+    return {
+        **counts,
+        **missing_facts(missing),
+        **_columns(counts),
+        "ways": " and ".join(
+            f"{count:,} {way}" if count < matched else way for way, count in ways.items() if count
+        ),
+        "checked": checked,
+        "not_scored": f"Not scored: {counts['unmatched']:,} of {rows} ({reasons})",
+        "first_unmatched": lines(
+            f"{row['place']}: {row['reason']}"
+            + (f": {row['question']!r}" if row["question"] else "")
+            for row in counts["unmatched_first"]
+        ),
+        "moved": _listed([f"{one} is {placed[one]}" for one in counts["conversations_moved"]]),
+        "identified": _listed([f"{one} is {placed[one]}" for one in others]),
+        "first_golds": ", ".join(counts["gold_differs_first"]),
+        "doubts": [TABLE["copied"].format(**counts)] * copied + counts["doubts"],
+        "equal_scores": [
+            (reported()[name], name, one["equal"], one["rows"])
+            for name, one in counts["reported_scores"].items()
+        ],
+        "answered": answered,
+        "partly_judged": judged if judged < answered else 0,
+    }
+
+
+def _columns(counts: Counts) -> dict[str, str]:
+    """Return what the file reports beside the answers, and what was not read."""
+    columns, unread = counts["columns"], counts["not_read"]
+    present, empty, absent = list[str](), list[str](), list[str]()
+    maybe: dict[str, None] = {}
+    for name, one in _REPORTED.items():
+        column, count = columns.get(one.field), counts["told"][name]
+        if count:
+            other_name = "" if column in (None, one.field) else f", {column}"
+            present.append(f"{one.words} ({count:,}{other_name})")
+        elif column is not None:
+            empty.append(f"{one.words} ({column})")
+        elif hinted := [name for name in unread if re.search(one.hint, snake(name))]:
+            maybe |= dict.fromkeys(hinted)
+        else:
+            absent.append(one.words)
+    lists = {"present": present, "empty": empty, "absent": absent}
+    long = {"maybe": [*maybe], "not_read": unread, "files_passed_over": counts["files_passed_over"]}
+    return {name: ", ".join(one) for name, one in lists.items()} | {
+        name: _listed(one) for name, one in long.items()
+    }
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return shown(", ".join(names[:_LISTED]), _LINE) + more
+
+
+def _is_official(one: Mapping[str, Any]) -> bool:
+    """Return whether a label is the official number or the official name."""
+    return one["label"] in (str(one["official"]), one["type"])
+
+
+def categories_sentence(categories: Sequence[Mapping[str, Any]]) -> str | None:
+    """Describe how the labels differ from the official categories; None if they do not.
+
+    `categories`: numbers of rows by label and official category. If these correspond one to one,
+    the labels are a permutation or other names, and tables by them have exchanged rows.
+    """
+    others = [one for one in categories if not _is_official(one)]
+    if not others:
+        return None
+    labels, officials = ([one[name] for one in categories] for name in ("label", "official"))
+    if len(set(labels)) < len(labels) or len(set(officials)) < len(officials):
+        relabelled, rows = (sum(one["rows"] for one in each) for each in (others, categories))
+        return str(TABLE["categories"]["mixed"]).format(relabelled=relabelled, rows=rows)
+    renamed = "; ".join(f"{one['label']} is {one['official']} {one['type']}" for one in others)
+    same_names = set(labels) == set(map(str, officials))
+    kind = "a permutation of the official categories" if same_names else "other names"
+    return str(TABLE["categories"]["renamed"]).format(kind=kind, renamed=renamed)
+
+
+def labels_table(counts: Counts, draw: Callable[[list[str], list[list[str]]], str]) -> str | None:
+    """Return the table of the file's category labels by official category; None if they agree.
+
+    `draw`: writes a header and rows.
+    """
+    if not counts.get("categories_relabelled"):
+        return None
+    rows = {(one["label"], one["official"]): str(one["rows"]) for one in counts["categories"]}
+    types = dict(sorted((one["official"], one["type"]) for one in counts["categories"]))
+    header = ["label in the file", *(f"{number} {name}" for number, name in types.items())]
+    labels = dict.fromkeys(label for label, _ in rows)
+    return draw(header, [[one, *(rows.get((one, n), "0") for n in types)] for one in labels])

@@ -18,11 +18,10 @@ from eval.records.environment import git_state, now
 from eval.records.folder import locked
 from eval.records.jsonl import write_json, write_lines
 from eval.records.manifest import digest
-from eval.records.rankings import UnitRanking
+from eval.records.rankings import Selections, UnitRanking
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record, Summary
 from eval.records.scoring import evidence_fields, question_fields, score_record
-from eval.records.selections import Selections
 from eval.rendering.tables import report_md
 from eval.summary.closing import IMPORTED, write_summary
 from memsys.core.errors import InputError
@@ -46,11 +45,12 @@ def recompute(
     account = manifest.get("matching", {})
     if manifest.get("kind") == IMPORTED and "sentences" not in account:
         raise InputError(f"{folder / MANIFEST}: matching: lacks the account; import the file again")
-    questions: Mapping[str, Question] = {}
+    questions, evidence = dict[str, Question](), dict[str, Question]()
     if dataset is not None:
-        manifest = _under(dataset, manifest, folder)
+        check_files(dataset, manifest, folder)
+        changed = _with_settings(manifest, {"key": dataset.key.name})
+        manifest = cast(Manifest, {**changed, "key": asdict(dataset.key)})
         questions = {question.id: question for question in dataset.questions}
-    evidence: Mapping[str, Question] = {}
     if cited is not None:
         manifest = _citing(cited, manifest, folder)
         if POOLED in manifest["stores"]:
@@ -73,15 +73,8 @@ def recompute(
         again |= {} if cited is None else {"evidence": evidence_name(manifest)}
         manifest["rescored"] = [*manifest.get("rescored", []), again]
         write_json(folder / MANIFEST, manifest)
-    changed = sum(one["scores"] != two["scores"] for one, two in zip(old, records, strict=True))
-    return summary, changed
-
-
-def _under(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
-    """Return the manifest with the answer key of `dataset`; InputError if the files differ."""
-    check_files(dataset, manifest, folder)
-    changed = _with_settings(manifest, {"key": dataset.key.name})
-    return cast(Manifest, {**changed, "key": asdict(dataset.key)})
+    pairs = zip(old, records, strict=True)
+    return summary, sum(one["scores"] != two["scores"] for one, two in pairs)
 
 
 def _citing(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:

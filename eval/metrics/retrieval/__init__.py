@@ -56,7 +56,7 @@ class Judged:
         return len(self.ranked) if cutoff is None else cutoff
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)  # each is itself alone: its lists have no hash
 class RetrievalMetric:
     """A score of one ranking.
 

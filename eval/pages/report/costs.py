@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from eval.analyse.cost.tables import INGESTION, ingestion_table
+from eval.analyse.cost.__main__ import INGESTION, ingestion_table
 from eval.pages.report.runs import ReportedRun, looks_of
 from eval.records.prices import (
     PHASES,

@@ -10,46 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
+from pathlib import Path
 from typing import Any, Final, Literal
 
-from memsys.core.declared import Count, check_fields
+from memsys.core.declared import Count
 from memsys.core.errors import InputError
-from memsys.core.types import Usage
+from memsys.core.yaml_text import load_table
 from memsys.knowledge.facts.fact import Event, fault, tokens
 from memsys.llm.base import LLM, Completion, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.llm.reply import object_schema, violation, without_thinking
+from memsys.llm.reply import violation, without_thinking
 
-_DETAILS: Final = ("findings", "navigation", "errors", "context")  # of a step, besides its result
-_TEXT: Final = {"type": "string"}
-_STEP: Final = object_schema(dict.fromkeys(("action", "result", *_DETAILS), _TEXT))
-_SCHEMA: Final = {
-    "title": "procedure",
-    **object_schema(
-        {
-            "objective": _TEXT,
-            "progress": _TEXT,
-            "steps": {"type": "array", "items": _STEP},
-            "next": _TEXT,
-        }
-    ),
-}
-_ID: Final = {"type": ["string", "null"]}
-_CALL: Final = {
-    "type": "object",
-    "properties": {"id": _ID, "function": {"type": "object"}},
-    "required": ["function"],
-}
-_CALLS: Final = {
-    "tool_calls": {"type": ["array", "null"], "items": _CALL},
-    "tool_call_id": _ID,
-}
-_CONTENT: Final = {"type": ["string", "array", "null"]}
-_MESSAGE: Final = {
-    "type": "object",
-    "properties": {"role": _TEXT, "content": _CONTENT, **_CALLS},
-    "required": ["role"],
-}
+_TABLE: Final = load_table(Path(__file__).with_name("procedure.yaml"))
+_RECORD: Final = _TABLE["record"]
+_STEP: Final = tuple(_RECORD["properties"]["steps"]["items"]["properties"])
 _JSON: Final = """Write the record of this run. Reply with one JSON object and nothing else: \
 "objective", "progress", "steps", "next"."""
 _TEXT_REQUEST: Final = "Write the procedural memory of this run."
@@ -69,36 +43,21 @@ class ProcedureSettings:
     max_tokens: Count | None = 8192
     prompt: str = _SHIPPED
 
-    def __post_init__(self) -> None:
-        """Raises InputError on a value out of range."""
-        check_fields(self, "procedure")
-
     @cached_property
     def loaded(self) -> Prompt:
         """The prompt. Raises InputError if it is missing."""
         return load_prompt(self.prompt, [])
 
 
-@dataclass(frozen=True, slots=True)
-class Procedure:
-    """A recorded run: `text` is the text to store, `steps` the number of steps (None if it is not
-    known), `events` the call and its faults, `usage` its tokens.
-    """
-
-    text: str
-    steps: int | None
-    events: tuple[Event, ...]
-    usage: Usage
-
-
 def procedure(
     llm: LLM,
     messages: Sequence[Mapping[str, Any]],
-    settings: ProcedureSettings | None = None,
+    settings: ProcedureSettings,
     prompt: str | None = None,
-) -> Procedure:
-    """Return the record of an agent's run. `messages` are in OpenAI's chat format: role, content (a
-    text, a list of parts, or None), tool_calls and tool_call_id.
+) -> tuple[str, list[Event]]:
+    """Return the record of an agent's run, as text to store, and the events of the call with its
+    faults. `messages` are in OpenAI's chat format: role, content (a text, a list of parts, or
+    None), tool_calls and tool_call_id.
 
     The system prompt comes first, then the messages, then the request; a prompt with the place
     {history} is the whole request instead. By the shipped prompt, the record has objective,
@@ -108,7 +67,6 @@ def procedure(
 
     Raises InputError on invalid messages; LLMError without a step, or without a whole reply.
     """
-    settings = settings or ProcedureSettings()
     loaded = settings.loaded if prompt is None else Prompt("prompt", prompt)
     parsed = [list(_lines(message, f"messages[{n}]")) for n, message in enumerate(messages)]
     if not any(parsed):
@@ -124,7 +82,7 @@ def procedure(
     else:
         run = as_chat(messages, [[line for line, _ in lines] for lines in parsed])
         request = [_said("system", loaded.text), *run, _said("user", asked)]
-    schema = _SCHEMA if with_schema else None
+    schema = _RECORD if with_schema else None
     reply = llm.complete(request, schema=schema, max_tokens=settings.max_tokens)
     if with_schema:
         return _record(reply, llm.name, [words for lines in parsed for _, words in lines])
@@ -132,14 +90,16 @@ def procedure(
         raise LLMError(f"{llm.name}: the record was cut off; raise procedure.max_tokens")
     text = without_thinking(reply.text).strip()
     fenced = _FENCES.fullmatch(text)
-    events: tuple[Event, ...] = ({"step": "procedure", "tokens": tokens(reply.usage)},)
-    return Procedure(fenced[1] if fenced else text, None, events, reply.usage)
+    event = {"step": "procedure", "tokens": tokens(reply.usage)}
+    return fenced[1] if fenced else text, [event]
 
 
-def _record(reply: Completion, model: str, texts: Sequence[str]) -> Procedure:
-    """Return the record in a `reply` of the schema. `texts`: of the messages, verbatim."""
+def _record(reply: Completion, model: str, texts: Sequence[str]) -> tuple[str, list[Event]]:
+    """Return the record in a `reply` of the schema, and its events. `texts`: of the messages,
+    verbatim.
+    """
     row = json.loads(reply.text)
-    steps = [{name: one[name].strip() for name in _STEP["properties"]} for one in row["steps"]]
+    steps = [{name: one[name].strip() for name in _STEP} for one in row["steps"]]
     objective, progress, then = (row[name].strip() for name in ("objective", "progress", "next"))
     if not steps:
         raise LLMError(f"{model}: the record has no step")
@@ -153,10 +113,10 @@ def _record(reply: Completion, model: str, texts: Sequence[str]) -> Procedure:
             events.append(fault("procedure", "not_verbatim", result, number=number))
         written.append(f"{number}. {step['action']}")
         written += _labelled(f"   Result{'' if verbatim else ' (not verbatim)'}", result)
-        for name in _DETAILS:
+        for name in _STEP[2:]:
             written += _labelled(f"   {name.capitalize()}", step[name])
     written += _labelled("Next step", then)
-    return Procedure("\n".join(written), len(steps), tuple(events), reply.usage)
+    return "\n".join(written), events
 
 
 def _said(role: str, content: str) -> dict[str, Any]:
@@ -208,7 +168,7 @@ def _labelled(label: str, text: str) -> list[str]:
 
 def _lines(message: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of a message, each as it is shown and as plain words."""
-    _check(message, _MESSAGE, where)
+    _check(message, _TABLE["message"], where)
     role = message["role"]
     for words in _texts(message.get("content")):
         yield f"{role}: {words}", words
@@ -220,7 +180,7 @@ def tool_calls(message: Mapping[str, Any], where: str) -> Iterator[tuple[str, st
     """Yield name and arguments of the tool calls of a message. Raises InputError on an invalid
     one, and on an id or a tool_call_id that is no text.
     """
-    _check(message, {"type": "object", "properties": _CALLS}, where)
+    _check(message, _TABLE["calls"], where)
     for call in message.get("tool_calls") or ():
         yield str(call["function"].get("name")), str(call["function"].get("arguments", ""))
 

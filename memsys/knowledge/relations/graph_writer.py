@@ -32,7 +32,7 @@ class RelationChange(NamedTuple):
 
 class GraphWriter:
     """Maintains the relations of one conversation. An error with one exchange loses that exchange
-    only and is logged. `changes` lists the changes of relations by the last session, in order.
+    only and is logged.
     """
 
     def __init__(
@@ -40,7 +40,6 @@ class GraphWriter:
         extractor: RelationExtractor,
         graph: RelationGraph,
         settings: RelationGraphSettings,
-        log: list[Event],
         found: SameReply | None = None,
         public: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
@@ -49,21 +48,23 @@ class GraphWriter:
         own; the others are stored under theirs.
         """
         self._extractor, self._graph, self._found = extractor, graph, found
-        self._settings, self._log, self._public = settings, log, public
-        self.changes: list[RelationChange] = []
+        self._settings, self._public = settings, public
+        self._log: list[Event] = []
         self._step: Step = "entities"
 
-    def write(self, session: Session) -> None:
-        """Update the graph with `session`. Raises LLMError if the model answered for none of its
-        exchanges: the server is down then, and there is no graph to measure.
+    def write(self, session: Session, log: list[Event]) -> list[RelationChange]:
+        """Update the graph with `session`, and `log` the steps; return the changes of relations, in
+        order. Raises LLMError if the model answered for none of its exchanges: the server is down
+        then, and there is no graph to measure.
         """
-        self.changes = []
+        changes: list[RelationChange] = []
+        self._log = log
         start, size, turns = len(self._log), self._settings.exchange, session.turns
         exchanges = [turns[first : first + size] for first in range(0, len(turns), size)]
         lost, errors = 0, []
         for exchange in exchanges:
             try:
-                lost += not self._exchange(exchange, session.time)
+                lost += not self._exchange(exchange, session.time, changes)
             except LLMError as error:
                 lost += 1
                 ids = [turn.id for turn in exchange]
@@ -79,14 +80,14 @@ class GraphWriter:
             raise LLMError(
                 f"none of {len(exchanges)} exchanges was ingested into the graph: {errors[-1]}"
             )
+        return changes
 
-    def forget(self) -> None:
-        """Delete the list of changes. The graph stays as it is."""
-        self.changes = []
-
-    def _exchange(self, turns: Sequence[Turn], time: datetime) -> bool:
+    def _exchange(
+        self, turns: Sequence[Turn], time: datetime, changes: list[RelationChange]
+    ) -> bool:
         """Return whether all that was asked about an exchange could be read; its changes are then
-        in the graph. Raises LLMError without a reply; `_step` is then what was asked.
+        in the graph and in `changes`. Raises LLMError without a reply; `_step` is then what was
+        asked.
         """
         log, extractor = self._log, self._extractor
         self._step = "entities"
@@ -116,42 +117,42 @@ class GraphWriter:
             return False
         with self._graph.writing():
             if ended:
-                self._end(turns, time, {stored[row]: why for row, why in ended.items()})
+                reasons = {stored[row]: why for row, why in ended.items()}
+                changes += self._end(turns, time, reasons)
             if planned:
-                self._add(planned, time)
+                changes += self._add(planned, time)
         return True
 
-    def _add(self, planned: Sequence[Planned], time: datetime) -> None:
-        public = [
-            replace(
-                one.triple, turns=tuple(self._public.get(turn, turn) for turn in one.triple.turns)
-            )
-            for one in planned
-        ]
-        published = [
-            replace(one, triple=triple) for one, triple in zip(planned, public, strict=True)
-        ]
+    def _add(self, planned: Sequence[Planned], time: datetime) -> list[RelationChange]:
+        changes, published = [], []
+        for one in planned:
+            turns = tuple(self._public.get(turn, turn) for turn in one.triple.turns)
+            published.append(replace(one, triple=replace(one.triple, turns=turns)))
         for one, operation in zip(planned, self._graph.add(published, time), strict=True):
             triple, ends = one.triple, [end.name for end in one.ends]
-            self.changes.append(RelationChange(operation, ends[0], triple.name, ends[1]))
+            changes.append(RelationChange(operation, ends[0], triple.name, ends[1]))
             named = zip((triple.source.name, triple.destination.name), ends, strict=True)
             merged = {name: end for name, end in named if name != end}
             text = f"{ends[0]} {triple.name} {ends[1]}"
             more = {"merged": merged} if merged else {}
-            self._log_change(operation, id_of(one), text, triple.turns, **more)
+            self._log_change(operation, id_of(one.key), text, triple.turns, **more)
+        return changes
 
-    def _end(self, turns: Sequence[Turn], time: datetime, ended: Mapping[Relation, str]) -> None:
+    def _end(
+        self, turns: Sequence[Turn], time: datetime, ended: Mapping[Relation, str]
+    ) -> list[RelationChange]:
         """End the relations `ended`, each for its reason, unless they ended or were deleted while
         the model was asked.
         """
         reasons = {one.key: why for one, why in ended.items()}
         left = [one for one in self._graph.stored(list(ended)) if one.ended is None]
         ends, ids = self._graph.ends(left), [turn.id for turn in turns]
-        operation = self._graph.end(left, time)
+        operation, changes = self._graph.end(left, time), []
         for one, (source, target) in zip(left, ends, strict=True):
-            self.changes.append(RelationChange(operation, source.name, one.name, target.name))
+            changes.append(RelationChange(operation, source.name, one.name, target.name))
             text = verbalised(one, (source, target))
-            self._log_change(operation, id_of(one), text, ids, why=reasons[one.key])
+            self._log_change(operation, id_of(one.key), text, ids, why=reasons[one.key])
+        return changes
 
     def _log_change(
         self, operation: Applied, relation: str, text: str, turns: Sequence[str], **more: object

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
+from memsys.core.yaml_text import load_table
 from memsys.knowledge.facts.extract import Detail
 
 TEXT_MOST = 20_000  # characters of a text
 MESSAGES_MOST = 200
 PARTS_MOST = 50  # of a message
 ADDRESS_MOST = 1_000_000  # characters; an image may be in its address (data:image/)
+RULES = load_table(Path(__file__).with_name("rules.yaml"))
 ShortText = Annotated[str, Field(min_length=1, max_length=256)]
 Text = Annotated[str, Field(min_length=1, max_length=TEXT_MOST)]
 
@@ -105,13 +108,6 @@ Content = Annotated[
     Annotated[_Said, IS_TEXT] | Annotated[Part, IS_OBJECT] | Annotated[Parts, IS_LIST],
     forms(form, "a text, a part, or a list of parts"),
 ]
-_CONTENT = {"content": {"type": ["string", "object", "array"], "minLength": 1}}
-_SAID: dict[str, Any] = {
-    "anyOf": [
-        {"required": ["content"], "properties": _CONTENT},
-        {"required": ["tool_calls"], "properties": {"tool_calls": {"type": "array"}}},
-    ]
-}
 
 
 class ChatMessage(Strict):
@@ -119,7 +115,7 @@ class ChatMessage(Strict):
     the message.
     """
 
-    model_config = ConfigDict(json_schema_extra=_SAID)
+    model_config = ConfigDict(json_schema_extra=RULES["message"])
 
     role: Literal["user", "assistant", "system", "tool"]
     content: Content | None = None

@@ -15,6 +15,7 @@ from memsys.service.rest.chat import (
     IS_LIST,
     IS_OBJECT,
     IS_TEXT,
+    RULES,
     TEXT_MOST,
     ChatMessage,
     ChatMessages,
@@ -54,64 +55,18 @@ Time = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time", "maxLength": _TIME_MOST}),
 ]
 TopK = Annotated[int, Field(ge=1, le=TOP_K_MOST), BeforeValidator(_whole)]
-_PART_OF_A_DATE = "^([1-9][0-9]{3}(-(0[1-9]|1[0-2]))?)?$"  # a year, a month, or nothing
 EventTime = Annotated[  # Memory.update checks it
-    str,
-    Field(max_length=_TIME_MOST),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "format": "date"},
-                {"type": "string", "pattern": _PART_OF_A_DATE},
-            ]
-        }
-    ),
+    str, Field(max_length=_TIME_MOST), WithJsonSchema(RULES["event_time"])
 ]
 Metadata = Annotated[dict[str, Any], Field(max_length=METADATA_MOST)]
-_ID = {"type": "string", "minLength": 1, "maxLength": 256}
 Filters = Annotated[  # values of the metadata, and perhaps ids
-    dict[str, Any],
-    Field(
-        max_length=METADATA_MOST,
-        json_schema_extra={"properties": dict.fromkeys(("user_id", "agent_id", "run_id"), _ID)},
-    ),
+    dict[str, Any], Field(max_length=METADATA_MOST, json_schema_extra=RULES["filters"])
 ]
 Budget = Annotated[int, Field(ge=1, le=BUDGET_MOST), BeforeValidator(_whole)]
 
 
-def _any_of(**types: str) -> dict[str, Any]:
-    """Return the JSON Schema that requires at least one of some fields, given by JSON type."""
-    return {"anyOf": [{"required": [n], "properties": {n: {"type": types[n]}}} for n in types]}
-
-
-def _not_both(one: str, other: str, type_: str) -> dict[str, Any]:
-    """Return the JSON Schema that forbids two fields of one JSON type together."""
-    both = {one: {"type": type_}, other: {"type": type_}}
-    return {"not": {"required": [one, other], "properties": both}}
-
-
-_IDS = "user_id", "agent_id", "run_id"
-_OWNER = _any_of(**dict.fromkeys(_IDS, "string"))
-_AMONG_FILTERS = {"required": ["filters"], "properties": {"filters": {"type": "object", **_OWNER}}}
-
-
-def _twice(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of an id that is a field and among the filters."""
-    filters = {"type": "object", "required": [name]}
-    fields = {name: {"type": "string"}, "filters": filters}
-    return {"required": [name, "filters"], "properties": fields}
-
-
-# At least one id, each as a field or among the filters.
-_SEARCHED: dict[str, Any] = {
-    "anyOf": [*_OWNER["anyOf"], _AMONG_FILTERS],
-    "allOf": [{"not": _twice(name)} for name in _IDS],
-}
-_ALL: dict[str, Any] = {"required": ["all"], "properties": {"all": {"const": True}}}
-
-
 class _Owned(Strict):
-    model_config = ConfigDict(json_schema_extra=_OWNER)
+    model_config = ConfigDict(json_schema_extra=RULES["owner"])
 
     user_id: ShortText | None = None
     agent_id: ShortText | None = None
@@ -121,7 +76,7 @@ class _Owned(Strict):
 class ResetRequest(_Owned):
     """The body of POST /reset: an owner, or `all`, but not both."""
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [_OWNER, _ALL]})
+    model_config = ConfigDict(json_schema_extra=RULES["reset"])
 
     all: bool = False
 
@@ -157,7 +112,7 @@ class AddRequest(_Owned):
 
 
 class _Search(_Owned):
-    model_config = ConfigDict(json_schema_extra=_SEARCHED)
+    model_config = ConfigDict(json_schema_extra=RULES["search"])
 
     query: Annotated[str, Field(max_length=TEXT_MOST)]
     filters: Filters | None = None
@@ -169,7 +124,7 @@ class _Search(_Owned):
 class SearchRequest(_Search):
     """The body of POST /search. `limit`: top_k, under mem0's name."""
 
-    model_config = ConfigDict(json_schema_extra=_SEARCHED | _not_both("top_k", "limit", "number"))
+    model_config = ConfigDict(json_schema_extra=RULES["search"] | RULES["one_number"])
 
     limit: TopK | None = None
     threshold: Annotated[float, Field(allow_inf_nan=False)] | None = None
@@ -187,13 +142,7 @@ class UpdateRequest(Strict):
     text, under mem0's name.
     """
 
-    model_config = ConfigDict(
-        json_schema_extra=_any_of(
-            **dict.fromkeys(("text", "data", "time", "title", "event_time"), "string"),
-            metadata="object",
-        )
-        | _not_both("text", "data", "string")
-    )
+    model_config = ConfigDict(json_schema_extra=RULES["update"])
 
     text: Text | None = None
     data: Text | None = None

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.memsys.llm import faults
+from tests.memsys.llm.faults import calls
 from tests.memsys.llm.server import Behaviour
-from tests.memsys.llm.tool_calls import calls
 
 THINGS = ("badminton", "pizza", "burgers")
 

@@ -18,7 +18,7 @@ from memsys.strategies.strategy import Strategy
 from tests.baselines.libraries.conftest import Keeper
 from tests.baselines.libraries.real import asking
 from tests.memsys import contract
-from tests.memsys.build import SESSIONS, TURN_IDS, query, session
+from tests.memsys.build import SESSIONS, TURN_IDS, ingest_all, query, session
 from tests.memsys.contract import Contract
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import FaultyServer, Script
@@ -30,8 +30,7 @@ def test_a_library_ranks_counts_and_forgets_by_its_own_means(keeper, parts):
     strategy = keeper(parts(), 10)
     assert strategy.details == {}
     assert strategy.forget(["D1:1"]) == 0  # nothing was started
-    for one in SESSIONS:
-        strategy.ingest(one)
+    ingest_all(strategy)
     first = strategy.retrieve(query("sold a bowl at the Lantern market")).candidates[0]
     assert (first.memory.turns, first.memory.time) == (("D3:1",), SESSIONS[2].time)
     assert first.memory.speaker == "Mara"

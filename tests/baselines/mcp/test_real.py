@@ -15,7 +15,7 @@ from baselines.mcp.admission import check
 from baselines.mcp.strategy import Mcp, server_of
 from memsys.core.errors import InputError
 from memsys.core.types import Query
-from tests.memsys.build import NOON, SESSIONS
+from tests.memsys.build import NOON, ingest_all
 
 pytestmark = [pytest.mark.slow, pytest.mark.soak]
 
@@ -55,8 +55,7 @@ def test_a_real_server_is_admitted_finds_and_forgets(name, parts, monkeypatch):
     server = server_of(**settings(name))
     monkeypatch.setattr(module, "server_of", lambda **_: server)
     with closing(Mcp(parts(), 3, None)) as strategy:
-        for one in SESSIONS:
-            strategy.ingest(one)
+        ingest_all(strategy)
         query = Query("q", str(REAL[name]["asks"]), "ash", NOON)
         turns = [one.memory.turns for one in strategy.retrieve(query).candidates]
         assert ("D1:4",) in turns

@@ -12,16 +12,15 @@ import pytest
 
 from baselines.libraries.pipe import LibraryError
 from baselines.mcp.admission import check
-from baselines.mcp.connection import Connection
+from baselines.mcp.connection import Command, Connection
 from baselines.mcp.session import OwnerMemory
 from baselines.mcp.strategy import server_of as from_settings
-from baselines.mcp.transports import Command
 from memsys.core.errors import InputError
 from memsys.core.types import Memory, Query
-from memsys.service.mcp.server import make_server
+from memsys.service.mcp import make_server
 from tests.baselines.mcp import conftest
 from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
-from tests.memsys.build import NOON, SESSIONS, session
+from tests.memsys.build import NOON, SESSIONS, ingest_all, session
 from tests.memsys.service.made import memory as opened_memory
 
 
@@ -51,9 +50,7 @@ def test_our_own_server_is_admitted_finds_and_forgets(mcp_of, parts, tmp_path, m
     with opened_memory(tmp_path) as memory:
         ours = SimpleNamespace(server=make_server(memory))
         monkeypatch.setattr(conftest, "Toy", lambda _: ours)
-        strategy = mcp_of(server_of("memsys"), parts())
-        for one in SESSIONS:
-            strategy.ingest(one)
+        strategy = ingest_all(mcp_of(server_of("memsys"), parts()))
         asked = query("Did two tomato seedlings survive?")
         assert ("D1:4",) in [one.memory.turns for one in strategy.retrieve(asked).candidates]
         assert strategy.forget(["D1:4"]) == 1

@@ -14,9 +14,9 @@ import pytest
 from eval.answers import values
 from eval.answers.files import AnswerRow
 from eval.datasets.types import TYPES, Dataset
+from eval.imports.rescore.account import categories_sentence, labels_table
 from eval.imports.rescore.imports import read_import, record, write_import
 from eval.imports.rescore.recompute import recompute
-from eval.imports.rescore.sentences import categories_sentence, labels_table
 from eval.records.jsonl import read_lines, write_lines
 from eval.records.manifest import load_manifest
 

@@ -104,6 +104,16 @@ def test_trec_ids_are_decoded(write):
     assert found == {"a b/0": [("a b:D1:3", 1.0)]}
 
 
+DISTANCES = [["D1:1", 0.1], ["D1:2", 0.4], ["D1:3", 0.7]]
+RISING = {
+    "pairs": dict.fromkeys("abc", DISTANCES),
+    "rows": [{"id": name, "ids": DISTANCES} for name in "abc"],
+    "TREC": "\n".join(
+        f"{name} Q0 {id_} {rank} {score} t"
+        for name in "abc"
+        for rank, (id_, score) in enumerate(DISTANCES, 1)
+    ),
+}
 BAD = {
     "empty": ("", "is empty"),
     "no row": ("[]", "contains no ranking"),
@@ -128,25 +138,11 @@ BAD = {
     "NaN in TREC": ("q Q0 D1:1 1 0.5 t\nq Q0 D1:2 2 nan t", "line 2: rank '2', score 'nan'"),
     "five fields": ("q Q0 D1:1 1 0.5 t\nq Q0 D1:2 2 0.4", "line 2: has 5 fields"),
     "two runs": ("q Q0 D1:1 1 0.5 t\nq Q0 D1:2 2 0.4 u", "contains 2 runs (t, u)"),
+    **{
+        f"distances, {layout}": (content, "the scores rise along each ranking, as distances do")
+        for layout, content in RISING.items()
+    },
 }
-
-
-DISTANCES = [["D1:1", 0.1], ["D1:2", 0.4], ["D1:3", 0.7]]
-RISING = {
-    "pairs": dict.fromkeys("abc", DISTANCES),
-    "rows": [{"id": name, "ids": DISTANCES} for name in "abc"],
-    "TREC": "\n".join(
-        f"{name} Q0 {id_} {rank} {score} t"
-        for name in "abc"
-        for rank, (id_, score) in enumerate(DISTANCES, 1)
-    ),
-}
-
-
-@pytest.mark.parametrize("case", RISING)
-def test_distances_are_not_taken_for_scores(case, write):
-    with pytest.raises(InputError, match="the scores rise along each ranking, as distances do"):
-        read_rankings(write(RISING[case]))
 
 
 @pytest.mark.parametrize("case", BAD)

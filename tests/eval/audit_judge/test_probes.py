@@ -15,7 +15,6 @@ from memsys.core.terms import is_cjk
 
 SAMPLE = LoCoMo(name="sample_hard", path="data/sample_hard").load()
 PROBES = make_probes(SAMPLE.questions, {}, None, seed=3)
-GOLDS = {q.id: q.gold for q in SAMPLE.questions}
 
 
 def of(kind: str) -> list:

@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 from eval.readers.llm import LLMReader, LLMReaderSettings, final_answer
@@ -6,6 +8,8 @@ from memsys.core.errors import InputError
 from memsys.core.types import Retrieval, Usage
 from memsys.llm.base import Completion, LLMError
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
+from tests.eval.commands import run_main, runs_in
+from tests.eval.examples import EXAMPLES, write_examples
 
 
 @pytest.mark.parametrize(
@@ -90,3 +94,19 @@ def test_a_layout_without_a_prompt_of_its_own_needs_a_chosen_one():
         LLMReaderSettings().loaded(Plain("plain"))
     assert LLMReaderSettings("short_answer").loaded(Plain("plain")).name == "short_answer"
     assert LLMReaderSettings("short_answer").misfit(Plain("plain")) is None
+
+
+def test_own_reader_answers(tmp_path, cache, small, monkeypatch):
+    files = ("first_memory.py", "conf/reader/first_memory.yaml")
+    assert all(len(EXAMPLES[name].splitlines()) < 22 for name in files)
+    write_examples(tmp_path, *files)
+    monkeypatch.syspath_prepend(tmp_path)
+    chosen = ("--config-dir", "conf", "reader=first_memory", "strategy=vector_only")
+    ended = run_main(tmp_path, cache, *chosen, *small)
+    sys.modules.pop("first_memory")
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    assert run.manifest["models"]["reader"] == "first_memory"
+    assert len(run.records) == 21
+    assert all(record["answer"].startswith(("Ada: ", "Bo: ")) for record in run.records)
+    assert not any(record["abstained"] for record in run.records)

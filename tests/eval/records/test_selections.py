@@ -18,10 +18,6 @@ from tests.eval.commands import TIMINGS, Run, run_once
 LEFT_OUT = {"retrieved", "titles"}
 
 
-def lines(folder: Path, name: str = "records.jsonl") -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
-
-
 def read(folder: Path, *without: str) -> list[dict[str, Any]]:
     """The records as every command reads them, without times and these fields."""
     records = load_run(folder).records.values()
@@ -39,14 +35,14 @@ def whole(tmp_path_factory, cache, small) -> Run:
 def test_a_record_is_read_as_if_it_had_what_is_stored_once(tmp_path, start, small, whole):
     start("strategy=full_context", "budget=null", *small, f"hydra.run.dir={tmp_path / 'x'}").ok()
     each = tmp_path / "x"
-    assert all(row.keys() >= LEFT_OUT for row in lines(each))
-    assert not any(row.keys() & LEFT_OUT for row in lines(whole.folder))
+    assert all(row.keys() >= LEFT_OUT for row in Run(each).records)
+    assert not any(row.keys() & LEFT_OUT for row in whole.records)
     assert read(each) == read(whole.folder)
     assert load_run(each).rankings == load_run(whole.folder).rankings
-    rankings = lines(whole.folder, "rankings.jsonl")
+    rankings = whole.lines("rankings.jsonl")
     assert len(rankings) == 21
     assert not any("ranking" in row for row in rankings)
-    assert len(lines(whole.folder, "contexts.jsonl")) == 3
+    assert len(whole.lines("contexts.jsonl")) == 3
 
 
 def test_what_is_written_again_leaves_it_out_too(tmp_path, start, whole, capsys):
@@ -57,10 +53,10 @@ def test_what_is_written_again_leaves_it_out_too(tmp_path, start, whole, capsys)
         found = read(folder)
         assert [one["retrieved"] for one in found] == [one["retrieved"] for one in expected]
         assert all(one["scores"]["evidence_recall"] in {1.0, None} for one in found)
-        assert not any(row.keys() & LEFT_OUT for row in lines(folder))
+        assert not any(row.keys() & LEFT_OUT for row in Run(folder).records)
     assert merge.main([str(whole.folder), "--out", str(out)]) == 0, capsys.readouterr().err
     recompute(out)
-    assert not any(row.keys() & LEFT_OUT for row in lines(out))
+    assert not any(row.keys() & LEFT_OUT for row in Run(out).records)
     assert read(out) == read(whole.folder)
     assert load_run(out).rankings == load_run(whole.folder).rankings
 
@@ -74,7 +70,7 @@ def test_a_resumed_run_stores_nothing_twice(tmp_path, start, small, whole):
     arguments = ("strategy=full_context", "retrieval.depth=2", "budget=null", *small)
     start(*arguments, f"resume={folder}", f"hydra.run.dir={folder}").ok()
     assert (folder / "contexts.jsonl").read_bytes() == whole.files["contexts.jsonl"]
-    assert not any(row.keys() & LEFT_OUT for row in lines(folder))
+    assert not any(row.keys() & LEFT_OUT for row in Run(folder).records)
     assert read(folder) == read(whole.folder)
 
 
@@ -88,7 +84,7 @@ def test_a_resumed_run_stores_nothing_twice(tmp_path, start, small, whole):
 )
 def test_a_selection_that_is_gone_is_noticed(tmp_path, whole, name, removed, message):
     folder = shutil.copytree(whole.folder, tmp_path / "run")
-    rows = [{k: v for k, v in row.items() if k not in removed} for row in lines(folder, name)]
+    rows = [{k: v for k, v in row.items() if k not in removed} for row in Run(folder).lines(name)]
     (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     with pytest.raises(InputError, match=message):
         _ = load_run(folder).rankings

@@ -11,7 +11,7 @@ from eval.regress.pins import EXPECTED, load_pin, load_pins, save_pin
 from eval.regress.verdicts import Result, Verdict, judge, report
 from memsys.core.errors import InputError
 from tests.eval.commands import PROJECT
-from tests.eval.regress.made import outcome
+from tests.eval.regress.conftest import outcome
 
 KEYLESS = (
     *("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate"),

@@ -11,7 +11,7 @@ from eval.regress.by_question import Scored, pair
 from eval.regress.pins import Pin
 from eval.regress.verdicts import Result, Verdict, judge, report, worst
 from eval.summary.contrast import NOT_SHOWN, Contrast
-from tests.eval.regress.made import changed, outcome, scores, without
+from tests.eval.regress.conftest import changed, outcome, scores
 
 PINNED = scores()
 
@@ -133,8 +133,9 @@ def test_a_loss_of_one_type_fails_and_is_not_told_twice(pin):
 def test_other_questions_fail_with_equal_scores(pin):
     failed = changed(PINNED, "c1/1", failed="answer: CallFailed: 400")
     why = "1 question failed that did not when pinned (c1/1)"
+    fewer = {id_: one for id_, one in PINNED.items() if id_ not in ("c0/3", "c2/1")}
     for found, told in (
-        (without(PINNED, "c0/3", "c2/1"), "2 questions of the pin not asked (c0/3, c2/1)"),
+        (fewer, "2 questions of the pin not asked (c0/3, c2/1)"),
         ({**PINNED, "c9/0": PINNED["c0/0"]}, "1 question not in the pin (c9/0)"),
         (failed, f"{why}; the first in answer: CallFailed: 400"),
         (changed(PINNED, "c1/1", judge=None), "1 question with judge on one side only (c1/1)"),

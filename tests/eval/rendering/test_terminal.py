@@ -50,18 +50,13 @@ def test_a_pipe_gets_every_column_but_the_empty_ones():
     assert [row.split("  ")[0] for row in rows] == ["multi_hop", "overall (types 1-4)"]
 
 
-def cells(text: str) -> str:
-    """The words of a table, whatever its lines are."""
-    return " ".join(re.sub(r"--+", " ", text).split())
-
-
 @pytest.mark.parametrize("judge", ["no judge", "0.500 [0.400, 0.600]"])
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 140, 200])
 def test_every_column_and_interval_is_shown_at_any_width(width, judge, monkeypatch):
     rows = [[*row[:4], judge, *row[5:]] for row in ROWS]
     text = "\n".join(wide_at(width, monkeypatch, HEADER, rows))
     assert "Not shown" not in text
-    shown = cells(text)
+    shown = " ".join(re.sub(r"--+", " ", text).split())  # whatever the lines are
     titles = [title for title in HEADER if title != "judge" or judge[0] == "0"]
     assert all(word in shown for title in titles for word in title.split())
     for cell in (cell for row in rows for cell in row if cell != "no judge"):

@@ -12,7 +12,7 @@ from eval.datasets.types import Question
 from eval.judges.judge import Judge, Judgement
 from eval.readers import Answer, Reader
 from eval.records.schema import Record
-from eval.run.question import Agent, Asked, StoredRetrieval, ask, judge_again
+from eval.run.question import Agent, Asked, Outcome, ask, judge_again
 from memsys.core.types import Candidate, Memory, Origin, Query, Retrieval, Session, Usage
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
@@ -52,7 +52,7 @@ class Fixed(MemoryStrategy, Reader):
 
 def asked(fixed: Fixed, question: Question = QUESTION, judge: Judge | None = None) -> Asked:
     agent = Agent(fixed, fixed, judge, fixed.meter, {"c": SAID})
-    return ask(question, agent, lambda *_: StoredRetrieval("the hash", None))()
+    return ask(question, agent, lambda outcome: replace(outcome, context_sha256="the hash"))()
 
 
 def recorded(fixed: Fixed, question: Question = QUESTION, judge: Judge | None = None) -> Record:
@@ -161,8 +161,8 @@ def test_judging_again_changes_the_verdict_and_its_cost_alone():
 
 
 def test_a_context_that_is_no_text_is_a_failure():
-    def refuse(_: Question, retrieval: Retrieval) -> StoredRetrieval:
-        retrieval.context.encode()
+    def refuse(outcome: Outcome) -> Outcome:
+        outcome.retrieval.context.encode()
         raise AssertionError("not reached")
 
     class Torn(Fixed):

@@ -19,7 +19,9 @@ def counts(run: Run) -> dict[str, int]:
     return {name: cell["n"] for name, cell in run.summary["by_type"].items() if cell["n"]}
 
 
-def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, completed, capsys):
+def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(
+    tmp_path, completed, said, refused
+):
     path = beir(tmp_path / "beir")
     options = ("dataset=beir", f"dataset.path={path}", "reader=none", "k=2")
     made = completed(*options, "strategy=bm25")
@@ -43,14 +45,12 @@ def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, com
     assert set(ranked.turns.ids) == {"d1", "d2", "d 3", "d4", "d5"}
     assert ranked.turns.complete
 
-    assert retrieval([str(made.folder)]) == 0
-    assert "ndcg@10" in capsys.readouterr().out.lower()
-    assert retrieval([str(made.folder), "--unit", "session"]) == 2
-    assert "session" in capsys.readouterr().err
-    assert report([str(made.folder), "--out", str(tmp_path / "report.html")]) == 0
+    assert "ndcg@10" in said(retrieval, made.folder).lower()
+    assert "session" in refused(retrieval, made.folder, "--unit", "session")
+    said(report, made.folder, "--out", tmp_path / "report.html")
     again = completed(*options, "strategy=hybrid_rank")
-    assert compare([str(made.folder), str(again.folder), "--score", "ndcg@10"]) == 0
-    assert "ndcg@10" in capsys.readouterr().out.lower()
+    told = said(compare, made.folder, again.folder, "--score", "ndcg@10")
+    assert "ndcg@10" in told.lower()
 
 
 @pytest.mark.parametrize("strategy", ["hybrid_rank", "graph_walk"])

@@ -1,4 +1,6 @@
-"""Sessions that ask for the deletion of turns: what a run does then, and what it records."""
+"""What a strategy may have beside its two verbs, and what a run makes of it; of sessions that ask
+for the deletion of turns, what a run does then, and what it records.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from baselines.rankings import BM25
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.pooled import pool
 from eval.datasets.types import Dataset
 from eval.run.ingest import ingest
 from memsys.core.types import Conversation, Query, Retrieval, Session
 from memsys.llm.meter import Meter
-from memsys.strategies.strategy import MemoryStrategy
+from memsys.strategies.strategy import MemoryStrategy, Strategy
 from tests.eval.commands import small_sample
 
 DAY = datetime(2024, 3, 2)
@@ -105,3 +108,35 @@ def test_a_resumed_run_deletes_again(broken):
     found = {one["id"]: json.dumps(one["retrieved"]) for one in run.records}
     assert set(case.errors) <= set(found)
     assert all('D1:1"' in turns and 'D1:2"' not in turns for turns in found.values())
+
+
+def test_the_size_of_the_store_and_the_system_behind_it_are_recorded(made, monkeypatch):
+    services: list[Strategy] = []
+    closed: list[Strategy] = []
+
+    class Service(BM25):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            self.details = {"library": "shelf", "degraded": ["no keyword search"]}
+            services.append(self)
+
+        def close(self) -> None:
+            closed.append(self)
+
+    monkeypatch.setattr("baselines.rankings.BM25", Service)
+    run = made("strategy=bm25")
+    assert run.manifest["system"] == {"library": "shelf", "degraded": ["no keyword search"]}
+    stores = [line["store"] for line in run.ingests if line["phase"] == "index"]
+    assert [store["memories"] for store in stores] == [6, 6, 6]
+    assert all(store["tokens"] > 6 for store in stores)
+    assert not any("store" in line for line in run.ingests if line["phase"] == "ingest")
+    fed = [one for one in services if one.store.memories]
+    assert closed == fed
+    assert len(fed) == 3
+
+
+def test_a_class_that_is_not_derived_from_the_base_class_is_refused(start, small, monkeypatch):
+    monkeypatch.setattr("baselines.rankings.BM25", type("Loner", (), {}))
+    start("strategy=bm25", *small).refused(
+        "strategy=bm25: Loner is not derived from memsys.strategies.strategy.MemoryStrategy"
+    )

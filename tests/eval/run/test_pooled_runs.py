@@ -111,15 +111,15 @@ def test_a_pooled_run_can_be_resumed(broken, made):
     assert resumed.manifest["config_sha256"] == unbroken.manifest["config_sha256"]
 
 
-def test_parts_of_pooled_runs_are_not_merged(made, tmp_path, capsys):
+def test_parts_of_pooled_runs_are_not_merged(made, tmp_path, refused):
     names = ("ash", "beech")
     parts = [made("strategy=bm25", POOLED, f"dataset.conversations=[{one}]") for one in names]
-    assert merge([*(str(part.folder) for part in parts), "--out", str(tmp_path / "out")]) == 2
-    assert "its store is pooled" in capsys.readouterr().err
+    told = refused(merge, *(part.folder for part in parts), "--out", tmp_path / "out")
+    assert "its store is pooled" in told
 
 
 @pytest.mark.usefixtures("overlay")
-def test_a_run_rescored_is_as_a_run_under_that_evidence(made, path, tmp_path, capsys):
+def test_a_run_rescored_is_as_a_run_under_that_evidence(made, path, tmp_path, said, refused):
     keys = ("original", "corrected", "excluded")
     runs = {key: made("strategy=bm25", *FILTERED, f"dataset.evidence={key}") for key in keys}
     excluded = {one["id"]: one for one in runs["excluded"].records}
@@ -131,20 +131,16 @@ def test_a_run_rescored_is_as_a_run_under_that_evidence(made, path, tmp_path, ca
     changed = {id_ for id_, one in corrected.items() if "evidence_original" in one}
     assert changed == {"ash/0", "beech/1"}
 
-    folders = [str(run.folder) for run in runs.values()]
-    assert compare(folders) == 0  # on answers alone
-    capsys.readouterr()
-    assert compare([*folders, "--score", "evidence_recall"]) == 2
-    assert "scored by different evidence (original, corrected); rescore one by" in (
-        capsys.readouterr().err
-    )
+    folders = [run.folder for run in runs.values()]
+    said(compare, *folders)  # on answers alone
+    told = refused(compare, *folders, "--score", "evidence_recall")
+    assert "scored by different evidence (original, corrected); rescore one by" in told
     copies = {key: shutil.copytree(run.folder, tmp_path / key) for key, run in runs.items()}
-    again = ["--dataset", path]
-    assert rescore([str(runs["original"].folder), str(runs["corrected"].folder), *again]) == 2
-    assert "different evidence keys; name one for all by --evidence" in capsys.readouterr().err
+    told = refused(rescore, *folders[:2], "--dataset", path)
+    assert "different evidence keys; name one for all by --evidence" in told
 
     for first, key in zip(keys, ("corrected", "excluded", "original"), strict=True):
-        assert rescore([str(runs[first].folder), *again, "--evidence", key]) == 0
+        said(rescore, runs[first].folder, "--dataset", path, "--evidence", key)
         rescored, whole = runs[first], Run(copies[key])  # never rescored
         assert without_usage(rescored) == without_usage(whole)
         assert rescored.manifest["config_sha256"] == whole.manifest["config_sha256"]

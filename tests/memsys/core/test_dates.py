@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from memsys.core.chinese_dates import find_dates_zh
+from memsys.core import english_dates
+from memsys.core.chinese_dates import find_dates_zh, resolve
 from memsys.core.english_dates import find_dates
 from memsys.core.numbers import chinese_value
-from memsys.core.relative_dates import resolve
 
 SATURDAY, WEDNESDAY, SUNDAY = date(2023, 7, 15), date(2024, 4, 17), date(2024, 1, 14)
 
@@ -166,3 +169,15 @@ def test_positions_point_at_the_words_and_characters_are_numbers():
 )
 def test_words_for_a_time_are_as_exact_in_iso_8601_as_they_were_and_no_more(words, expected):
     assert resolve(words, SUNDAY) == expected
+
+
+@pytest.mark.parametrize("pattern", [rule[0] for rule in english_dates._RULES])
+@given(data=st.data())
+def test_what_a_rule_matches_has_the_part_of_a_date_by_which_the_rule_is_chosen(
+    pattern: re.Pattern[str], data: st.DataObject
+) -> None:
+    text = data.draw(st.from_regex(pattern)).translate(english_dates._READ_AS_PLAIN)
+    assume(pattern.search(text))
+    hints = {hint.lastgroup for hint in english_dates._HINTS.finditer(text)}
+    assert english_dates._part(pattern) in {None, *hints}
+    assert hints

@@ -12,7 +12,6 @@ from memsys.core.errors import InputError
 from memsys.embed.base import TokenVectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
-from memsys.service.vectors import SharedEmbedder
 from tests.memsys.build import BagOfTokens, BagOfWords
 
 TEXTS = ["a bowl of clay", "the kiln", "?", *(f"word{i} clay" for i in range(100))]
@@ -27,16 +26,15 @@ def asked(embedder: BagOfTokens) -> list[str]:
     return [text for batch in embedder.token_batches[1:] for text in batch]
 
 
-@pytest.mark.parametrize("kind", [CachedEmbedder, SharedEmbedder])
-def test_tokens_are_computed_once(kind, tmp_path):
+def test_tokens_are_computed_once(tmp_path):
     first, second = BagOfTokens(), BagOfTokens()
-    cold = kind(first, tmp_path, Meter()).document_tokens(TEXTS)
-    warm = kind(second, tmp_path, Meter()).document_tokens([*TEXTS[::-1], "the sea"])
+    cold = CachedEmbedder(first, tmp_path, Meter()).document_tokens(TEXTS)
+    warm = CachedEmbedder(second, tmp_path, Meter()).document_tokens([*TEXTS[::-1], "the sea"])
     assert plain(cold) == plain(BagOfTokens().embed_tokens(TEXTS))
     assert plain(warm[-2::-1]) == plain(cold)
     assert (asked(first), asked(second)) == (TEXTS, ["the sea"])
     assert first.batches == []  # no vector of a whole text is computed for it
-    again = kind(BagOfTokens(), tmp_path, Meter())
+    again = CachedEmbedder(BagOfTokens(), tmp_path, Meter())
     for _ in range(2):  # a query is not a document
         assert again.query_tokens("the sea").vectors.shape == (1, 64)
     assert asked(again._embedder) == ["the sea"]

@@ -94,3 +94,17 @@ def drip(pause_s: float) -> Behaviour:
                 break
 
     return behave
+
+
+def calls(*made: tuple[str, str | dict[str, Any]], prefix: str = "c") -> Behaviour:
+    """Call these tools, each with its arguments: a mapping, or a text that need not be JSON. Ids of
+    the calls begin with `prefix`.
+    """
+    functions = [
+        {"name": name, "arguments": given if isinstance(given, str) else json.dumps(given)}
+        for name, given in made
+    ]
+    rows = [
+        {"id": f"{prefix}{i}", "type": "function", "function": f} for i, f in enumerate(functions)
+    ]
+    return message({"content": None, "tool_calls": rows}, "tool_calls")

@@ -17,7 +17,7 @@ from memsys.knowledge.facts.fact_writer import UpdateSettings
 from memsys.knowledge.memory.turns import Turns
 from memsys.service.memory import Memory
 from memsys.service.setup import Relevance, Setup, StrategySetup
-from tests.memsys.build import BagOfWords
+from tests.memsys.build import SESSIONS, BagOfWords
 
 PROJECT = Path(__file__).parents[3]
 GRAPH = GraphSettings(max_entities=1, max_share=0.5, keyword_weight=0, name_weight=0)
@@ -51,6 +51,12 @@ def said(text: str, id_: str = "D1:1", name: str = "Mara") -> dict[str, Any]:
 def messages(session: Session) -> list[dict[str, Any]]:
     """The turns of a session."""
     return [said(turn.text, turn.id, turn.speaker) for turn in session.turns]
+
+
+def fill(store: Any) -> None:
+    """The sessions of build.SESSIONS, as messages."""
+    for session in SESSIONS:
+        store.add(messages(session), user_id="talk", time=session.time)
 
 
 def texts(found: Any) -> list[str]:

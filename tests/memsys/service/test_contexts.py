@@ -1,8 +1,11 @@
-"""Search results say what a graph did, and a context is the text that a benchmark's reader gets."""
+"""Search results have weighted scores and say what a graph did; a context is the text that a
+benchmark's reader gets.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 from datetime import datetime
 from typing import Any
 from xml.etree import ElementTree
@@ -13,11 +16,12 @@ from hydra.utils import instantiate
 from memsys.context.writers import Flat, Xml
 from memsys.core.errors import InputError
 from memsys.core.tokens import count_tokens
+from memsys.core.turns import importance
 from memsys.llm.client import NoModel
+from memsys.service.setup import SearchWeights
 from tests.memsys.build import BagOfTokens, ingest_all, query
 from tests.memsys.knowledge.facts.models import Planned, call, fact, facts
-from tests.memsys.service.made import memory, said, texts
-from tests.memsys.service.test_ranking import fill
+from tests.memsys.service.made import fill, memory, said, texts
 from tests.memsys.service.test_relations import model
 from tests.memsys.service.test_strategies import opened, option, settings_of, strategy_of
 
@@ -214,3 +218,32 @@ def test_ids_may_be_among_the_filters(tmp_path, method):
         ):
             with pytest.raises(InputError, match=reason):
                 found(**wrong)
+
+
+def test_an_unknown_start_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"^strategy.start: 'nearest' is none of"):
+        memory(tmp_path, start="nearest")
+
+
+def test_the_score_is_the_weighted_sum(tmp_path):
+    weights = SearchWeights(
+        relevance=0.5, access=0.2, recency=0.2, importance=0.1, decay_per_day=0.1
+    )
+    with memory(tmp_path, weights=weights) as store:
+        store.add("kiln", user_id="mara", time=datetime(2024, 6, 21))
+        (found,) = store.search("kiln", user_id="mara", time=NOW)
+        expected = 0.5 + 0.2 * math.exp(-1) + 0.1 * importance("kiln")
+        assert found.score == pytest.approx(expected, abs=1e-6)
+        (again,) = store.search("kiln", user_id="mara", time=NOW)  # accessed since, now
+        assert again.score == pytest.approx(
+            0.5 + 0.2 * math.log(2) / math.log(101) + 0.2 + 0.1 * importance("kiln"), abs=1e-6
+        )
+
+
+@pytest.mark.parametrize("start", [None, "lexical"])
+def test_weights_reorder_the_pool(tmp_path, start):
+    old, new = datetime(2020, 1, 1), datetime(2024, 6, 30)
+    with memory(tmp_path, start=start, weights=SearchWeights(relevance=0.1, recency=1)) as store:
+        store.add("kiln", user_id="mara", time=old)
+        store.add("kiln bowl", user_id="mara", time=new)
+        assert texts(store.search("kiln", user_id="mara", time=NOW, top_k=1)) == ["kiln bowl"]

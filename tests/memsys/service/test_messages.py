@@ -21,7 +21,7 @@ from tests.memsys.service.made import memory, texts
 
 PNG = "https://images.example/kiln.png"
 DATA = "data:image/png;base64,AA=="
-STEP = {"action": "Heat"} | dict.fromkeys(("result", *procedure._DETAILS), "")
+STEP = dict.fromkeys(procedure._STEP, "") | {"action": "Heat"}
 STEPS = {"objective": "Fire a bowl", "progress": "half", "steps": [STEP], "next": ""}
 
 

@@ -1,4 +1,4 @@
-"""Strategies as search models of MTEB and PyTerrier, called as those call them."""
+"""Strategies as search models of MTEB and PyTerrier, called and scored as by those."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from eval.metrics.retrieval import Judged
+from eval.metrics.retrieval.registry import parse
 from memsys.core.errors import InputError
 from memsys.core.types import UNDATED, Candidate, Memory
 from memsys.service.mteb import Search, decreasing
@@ -156,3 +158,20 @@ def test_results_of_an_earlier_stage_are_ranked_again(retriever):
     assert found["docno"][0] == "d1"
     assert len(found) == 3
     assert set(found["docno"]) <= {"d4", "d1", "d2", "d5", "d6"}
+
+
+@pytest.mark.parametrize("pools", [None, POOLS])
+def test_mteb_itself_scores_as_the_metrics_here_do(pools, tmp_path):
+    pytest.importorskip("mteb", reason="an extra with torch: pip install memsys[mteb]")
+    from tests.memsys.service.mteb_task import ndcg_by_mteb  # noqa: PLC0415
+
+    model = Search("hybrid_rank", cache=tmp_path)
+    by_mteb = ndcg_by_mteb(model, CORPUS, QUERIES, QRELS, pools, tmp_path)
+    model.index(CORPUS, **TASK)
+    found = ranked(model, top_ranked=pools, top_k=10)
+    ndcg = parse("ndcg@10").metric
+    gains = [
+        ndcg.score(Judged(ranking, [one for one, n in QRELS[id_].items() if n > 0]), 10)
+        for id_, ranking in found.items()
+    ]
+    assert by_mteb == pytest.approx(np.mean(gains), abs=1e-5)  # it rounds to five digits

@@ -27,11 +27,11 @@ from memsys.service.memory import Memory
 from memsys.service.setup import load_setup
 from memsys.strategies.strategy import Strategy
 from tests.memsys.build import BagOfTokens, ingest_all, query, session
-from tests.memsys.service.made import messages, texts
-from tests.memsys.service.test_ranking import WORDS, fill
+from tests.memsys.service.made import fill, messages, texts
 from tests.memsys.service.test_relations import model
 from tests.memsys.service.test_setup import run
 
+WORDS = ("Where did Mara sell a bowl?", "What other news of the tomato seedlings?", "kiln", "")
 BAG = "embedder: {_target_: tests.memsys.build.BagOfTokens}\n"
 OTHERS = {*names(), "given", "mcp", "no_memory", "oracle", "rest"}
 FACTS = {"mem0", "mem0_graph", "mem0_graph_follow"}  # of a model

@@ -148,7 +148,7 @@ def test_names_that_go_into_statements():
 
 
 def test_a_missing_extra_names_the_command(monkeypatch):
-    monkeypatch.setattr("memsys.stores.engines.find_spec", lambda name: None)
+    monkeypatch.setattr("memsys.core.errors.find_spec", lambda name: None)
     for store, where, extra in (
         (Neo4jRelations, ["bolt://localhost"], "neo4j"),
         (QdrantVectors, ["http://localhost"], "qdrant"),

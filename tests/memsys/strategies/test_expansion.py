@@ -10,9 +10,8 @@ import pytest
 from memsys.core.types import Retrieval
 from memsys.strategies.plain import VectorOnly
 from memsys.strategies.strategy import Strategy
-from tests.memsys.build import BagOfWords, Planned, ingest_all, query, session
+from tests.memsys.build import Asked, BagOfWords, Planned, ingest_all, query, session
 from tests.memsys.contract import QUERIES
-from tests.memsys.strategies.asked import Asked
 from tests.memsys.strategies.make import graph_expand, graph_score, hybrid_gate
 
 OTHERS = "salt wool rain fern lamp yarn plum drum kite gold moss sail tent vest".split()

@@ -22,7 +22,7 @@ from tests.memsys.build import Planned, ids, query, session
 from tests.memsys.contract import Contract
 from tests.memsys.knowledge.facts.models import fact
 from tests.memsys.knowledge.relations.models import Reply, Scripted, entity, relation
-from tests.memsys.reach import mentions
+from tests.memsys.left import mentions
 from tests.memsys.strategies import make
 
 NUMBERS = {"threshold": 0.7, "merge": 0.9, "nodes": 10, "shown": 20, "max_share": 0.5}
@@ -207,8 +207,7 @@ def test_what_cannot_be_used_is_named(parts):
 
 def test_a_forgotten_turn_links_no_memories(parts):
     store = NetworkxRelations()
-    strategy = make.graph_expand(parts(graph=written(store), llm=model()), 3, None)
-    ingested(strategy)
+    strategy = ingested(make.graph_expand(parts(graph=written(store), llm=model()), 3, None))
     strategy.retrieve(query("What shall I cook tonight?"))
     assert strategy.forget(["D1:2"]) == 2  # the memory and its relation
     strategy.events.clear()

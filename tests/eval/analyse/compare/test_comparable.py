@@ -17,11 +17,9 @@ from tests.eval.analyse.compare.made_runs import (
     FILE,
     edit,
     judged,
-    load,
     record,
     records,
     run,
-    write_run,
 )
 
 F1 = Measure("locomo_f1", ALL_TYPES)
@@ -147,13 +145,6 @@ def test_a_score_that_applies_nowhere_leaves_no_question_out():
     assert "adversarial" not in share([one, two], measure).types
     # That the question failed is objection, though: nobody knows what it would have scored.
     assert share([one, three], measure).left_out == ("e/500",)
-
-
-def test_a_question_asked_again_counts_as_it_ended(tmp_path):
-    failed = edit(records(), {"a/100": factory.error()})
-    rows = {"one": records(), "two": [*failed, record("a", 100, 1, 0.9)]}
-    found = share(load(*(write_run(tmp_path / name, rows[name], name) for name in rows)), F1)
-    assert found.scores[:, 0].tolist() == [0.2, 0.9]
 
 
 def test_other_evidence_is_an_objection_to_scores_of_retrieval_alone():

@@ -95,10 +95,6 @@ def test_differences_are_those_of_the_means_to_the_first_run():
     assert overall == pytest.approx([0.1, 0.2], abs=0.01)
 
 
-def between(low: float, high: float) -> Interval:
-    return Interval((low + high) / 2, low, high, 0.01, 100, 10)
-
-
 @pytest.mark.parametrize(
     ("low", "high", "p", "lower", "expected"),
     [
@@ -112,7 +108,8 @@ def between(low: float, high: float) -> Interval:
     ],
 )
 def test_a_verdict_needs_both_p_and_interval(low, high, p, lower, expected):
-    assert verdict(between(low, high), p, lower=lower) == expected
+    between = Interval((low + high) / 2, low, high, 0.01, 100, 10)
+    assert verdict(between, p, lower=lower) == expected
 
 
 def test_what_is_needed_is_the_greater_of_both_conditions():

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from eval.analyse.diagnose.gate import abstention, against_oracle, by_rule, gate, reached, rules
-from eval.summary.gate_cases import cases
+from eval.analyse.diagnose.gate import (
+    abstention,
+    against_oracle,
+    by_rule,
+    cases,
+    gate,
+    reached,
+    rules,
+)
 from tests.eval.analyse.diagnose.made_runs import (
     expanded,
     gated,
@@ -131,10 +138,6 @@ def english(abstained: str = "1100", refused: str = "10000") -> list[dict]:
     ]
 
 
-def chinese(rows: list[dict]) -> list[dict]:
-    return [row | {"id": f"{row['id']}z", "question": "他说了什么？"} for row in rows]
-
-
 def test_right_and_false_refusals_stand_side_by_side(tmp_path):
     for given, wanted, told in (
         (("1100", "10000"), ("4", "50.0%", "25.0%", "5", "20.0%"), ""),
@@ -150,8 +153,11 @@ def test_right_and_false_refusals_stand_side_by_side(tmp_path):
 
 
 def test_languages_stand_apart_where_there_are_two(tmp_path):
-    rows = english() + chinese(english("1110", "01111"))
-    (table,) = tables(abstention(made_run(tmp_path / "run", rows)))
+    chinese = [
+        row | {"id": f"{row['id']}z", "question": "他说了什么？"}
+        for row in english("1110", "01111")
+    ]
+    (table,) = tables(abstention(made_run(tmp_path / "run", english() + chinese)))
     assert [row[0] for row in table.rows] == ["all", "English", "Chinese"]
     columns = ("n, type 5", "abstained (correct)", "n, types 1-4", "false refusals")
     assert [values(table, name, *columns) for name in ("all", "English", "Chinese")] == [

@@ -11,6 +11,7 @@ import pytest
 
 from eval.datasets.reload import config_of, load_dataset_of
 from eval.datasets.types import Dataset
+from tests.eval.commands import conversation
 
 SESSIONS, TURNS = 3, 4  # in each conversation, and in each session
 QUESTIONS = {
@@ -29,19 +30,16 @@ QUESTIONS = {
 
 
 def _sample(name: str) -> dict[str, Any]:
-    talk: dict[str, Any] = {"speaker_a": "Ada", "speaker_b": "Bo"}
-    for number in range(1, SESSIONS + 1):
-        talk[f"session_{number}_date_time"] = f"1:56 pm on {number} May, 2023"
-        talk[f"session_{number}"] = [
-            {"dia_id": f"D{number}:{turn}", "speaker": "Ada", "text": f"{name} {number} {turn}"}
-            for turn in range(1, TURNS + 1)
-        ]
+    said = [
+        [f"{name} {number} {turn}" for turn in range(1, TURNS + 1)]
+        for number in range(1, SESSIONS + 1)
+    ]
     asked = [
         {"question": text, "category": category, "evidence": evidence}
         | ({"adversarial_answer": "Bo"} if category == 5 else {"answer": "Ada"})
         for text, category, evidence in QUESTIONS[name]
     ]
-    return {"sample_id": name, "conversation": talk, "qa": asked}
+    return {"sample_id": name, "conversation": conversation(said, "Ada"), "qa": asked}
 
 
 @pytest.fixture

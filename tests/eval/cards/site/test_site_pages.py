@@ -166,22 +166,21 @@ def test_the_command_to_verify_is_exact_and_quoted(tmp_path):
     assert own.endswith(".json --answers RUN --dataset locomo")
 
 
-def test_the_page_of_a_card_has_all_its_scores_and_hashes(tmp_path):
+def test_the_page_of_a_card_has_all_its_scores_and_hashes_and_the_table_is_accessible(tmp_path):
     one = card("one", 0.41, reading={"columns": {"answer": ["choices", "text"]}})
-    text = next((site(tmp_path, one) / "cards").glob("*.html")).read_text("utf-8")
-    page = Parsed(text).words
+    out = site(tmp_path, one)
+    text = next((out / "cards").glob("*.html")).read_text("utf-8")
+    words = Parsed(text).words
     for score in one.scores:
-        assert f"{score.mean:.3f}" in page
+        assert f"{score.mean:.3f}" in words
     for file in one.files:
-        assert file.sha256 in page
-        assert file.rows_sha256 is None or file.rows_sha256 in page
-    assert "The embedder is not known." in page
-    assert one.command in page
+        assert file.sha256 in words
+        assert file.rows_sha256 is None or file.rows_sha256 in words
+    assert "The embedder is not known." in words
+    assert one.command in words
     assert "<dt>answers read from</dt><dd>choices + text</dd>" in text
-
-
-def test_a_table_is_accessible(tmp_path):
-    page = Parsed((site(tmp_path, card("one")) / "index.html").read_text(encoding="utf-8"))
+    # the table is accessible
+    page = Parsed((out / "index.html").read_text(encoding="utf-8"))
     assert len(page.all("caption")) == len(page.all("table")) == 1
     assert {one.get("scope") for one in page.all("th")} == {"col", "row"}
     assert [one["aria-sort"] for one in page.all("th") if "aria-sort" in one] == ["ascending"]

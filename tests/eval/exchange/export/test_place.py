@@ -16,20 +16,13 @@ def run(tmp_path: Path) -> Path:
     return ranked.write(tmp_path / "run", ranked.SYNTHETIC)
 
 
-def error_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    assert main([str(argument) for argument in arguments]) == 2
-    out, err = capsys.readouterr()
-    assert (out, err.startswith("error: "), err.count("\n")) == ("", True, 1)
-    return err
-
-
-def test_files_are_replaced_on_demand_only(run, tmp_path, capsys):
+def test_files_are_replaced_on_demand_only(run, tmp_path, refused):
     out = tmp_path / "out"
     out.mkdir()
     (out / "notes.txt").write_text("mine")
     (out / "topics.tsv").write_text("mine, too")
     arguments = (run, "--to", "trec", "--out", out)
-    assert f"{out / 'topics.tsv'}: exists" in error_of(capsys, *arguments)
+    assert f"{out / 'topics.tsv'}: exists" in refused(main, *arguments)
     assert {path.name for path in out.iterdir()} == {"notes.txt", "topics.tsv"}
     assert (out / "topics.tsv").read_text() == "mine, too"
 
@@ -38,36 +31,36 @@ def test_files_are_replaced_on_demand_only(run, tmp_path, capsys):
     assert (out / "topics.tsv").read_text(encoding="utf-8").startswith("world-0/0\t")
 
 
-def test_nothing_is_left_of_an_export_that_fails(run, tmp_path, monkeypatch, capsys):
+def test_nothing_is_left_of_an_export_that_fails(run, tmp_path, monkeypatch, refused):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(
         collection, "left_out", full
     )  # after the corpus and the queries are written
-    assert "No space left" in error_of(capsys, run, "--to", "beir", "--out", tmp_path / "out")
+    assert "No space left" in refused(main, run, "--to", "beir", "--out", tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_a_file_is_no_folder(run, tmp_path, capsys):
+def test_a_file_is_no_folder(run, tmp_path, refused):
     out = tmp_path / "out"
     out.write_text("mine")
-    assert "is a file; name a folder" in error_of(capsys, run, "--to", "csv", "--out", out)
+    assert "is a file; name a folder" in refused(main, run, "--to", "csv", "--out", out)
     out.unlink()
     (out / "qrels.trec").mkdir(parents=True)
-    message = error_of(capsys, run, "--to", "trec", "--out", out, "--force")
+    message = refused(main, run, "--to", "trec", "--out", out, "--force")
     assert "qrels.trec: is a folder" in message
     assert [path.name for path in out.iterdir()] == ["qrels.trec"]
 
 
-def test_texts_are_those_of_the_run_or_none(tmp_path, capsys):
+def test_texts_are_those_of_the_run_or_none(tmp_path, refused):
     data = tmp_path / "data.json"
     data.write_text(Path("data/sample/harbour.json").read_text(encoding="utf-8"), encoding="utf-8")
     run = ranked.write(tmp_path / "run", {**ranked.SAMPLE, "path": str(data)})
     data.write_text(data.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    assert "sha256 differs" in error_of(capsys, run, "--to", "trec")
+    assert "sha256 differs" in refused(main, run, "--to", "trec")
     data.unlink()
-    assert "no such file" in error_of(capsys, run, "--to", "beir")
+    assert "no such file" in refused(main, run, "--to", "beir")
     assert not (run / "trec").exists()
 
 
@@ -79,17 +72,17 @@ def test_texts_are_those_of_the_run_or_none(tmp_path, capsys):
         (["--to", "csv", "--unit", "session"], "--unit does not apply to --to csv"),
     ],
 )
-def test_arguments_without_effect_are_refused(run, capsys, arguments, message):
-    assert message in error_of(capsys, run, *arguments)
+def test_arguments_without_effect_are_refused(run, refused, arguments, message):
+    assert message in refused(main, run, *arguments)
 
 
-def test_rankings_that_are_absent_or_of_the_other_unit_are_named(run, capsys):
+def test_rankings_that_are_absent_or_of_the_other_unit_are_named(run, refused):
     ranked.by_session(run)
     told = "has no ranking of turns; use --unit session"
-    assert told in error_of(capsys, run, "--to", "trec", "--unit", "turn")
+    assert told in refused(main, run, "--to", "trec", "--unit", "turn")
     (run / "rankings.jsonl").unlink()
     told = "has no rankings; run it again with retrieval.depth=100"
-    assert told in error_of(capsys, run, "--to", "trec")
+    assert told in refused(main, run, "--to", "trec")
 
 
 def test_the_licence_of_the_texts_is_printed(tmp_path, said):
@@ -101,7 +94,7 @@ def test_the_licence_of_the_texts_is_printed(tmp_path, said):
     ) in said(main, run, "--to", "trec")
 
 
-def test_nothing_of_an_earlier_export_changes_the_meaning_of_the_next(tmp_path, capsys):
+def test_nothing_of_an_earlier_export_changes_the_meaning_of_the_next(tmp_path, refused):
     for to, file in (
         ("trec", "qrels/other_type.trec"),
         ("beir", "candidates.jsonl"),
@@ -114,8 +107,7 @@ def test_nothing_of_an_earlier_export_changes_the_meaning_of_the_next(tmp_path, 
         pooled = ranked.write(tmp_path / f"{to}-run", {**ranked.SAMPLE, "pooled": True})
         if to == "parquet":
             (pooled / "rankings.jsonl").unlink()
-        assert f"{out / file}: exists" in error_of(capsys, pooled, "--to", to, "--out", out)
+        assert f"{out / file}: exists" in refused(main, pooled, "--to", to, "--out", out)
         assert main([str(pooled), "--to", to, "--out", str(out), "--force"]) == 0
-        capsys.readouterr()
         assert not (out / file).exists()
         assert (out / "notes.txt").read_text() == "mine"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,22 +71,6 @@ def change(run: Run, **fields: object) -> None:
     path.write_text(json.dumps(hashed(run.manifest | fields)))
 
 
-Refused = Callable[[list[Run]], str]
-
-
-@pytest.fixture
-def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
-    """Why runs are not merged; nothing is written."""
-
-    def reason(runs: list[Run]) -> str:
-        out = tmp_path / "out"
-        assert main([*(str(run.folder) for run in runs), "--out", str(out)]) == 2
-        assert not out.exists()
-        return capsys.readouterr().err
-
-    return reason
-
-
 def _lacks_a_question(halves: list[Run]) -> None:
     path = halves[1].folder / "records.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
@@ -113,13 +96,15 @@ def _changed_data(halves: list[Run]) -> None:
         (_changed_data, "have changed since"),
     ],
 )
-def test_parts_that_make_no_whole_are_refused(spoil, says, halves, refused):
+def test_parts_that_make_no_whole_are_refused(spoil, says, halves, refused, tmp_path):
     spoil(halves)
-    assert re.search(says, refused(halves))
+    out = tmp_path / "out"
+    assert re.search(says, refused(main, *(run.folder for run in halves), "--out", out))
+    assert not out.exists()
 
 
-def test_a_folder_with_a_run_is_not_written_over(halves, capsys):
+def test_a_folder_with_a_run_is_not_written_over(halves, refused):
     before = halves[1].files
-    assert main([str(halves[0].folder), "--out", str(halves[1].folder)]) == 2
-    assert "contains a run already" in capsys.readouterr().err
+    told = refused(main, halves[0].folder, "--out", halves[1].folder)
+    assert "contains a run already" in told
     assert halves[1].files == before

@@ -12,9 +12,8 @@ from selenium.webdriver import Chrome
 from eval.pages.browse.questions import Questions
 from eval.pages.browse.server import PageServer, answer_site
 from eval.pages.browse.site import Site
-from eval.pages.report.runs import ReportedRun
 from tests.eval.pages.browse.driven import Page, start, watched
-from tests.eval.pages.report.made_report import data_file, made, record, records, write_run
+from tests.eval.pages.report.conftest import data_file, made, record, records, write_run
 
 
 @pytest.fixture(scope="session")
@@ -39,13 +38,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.fixture(scope="session")
-def runs(folders: list[Path]) -> list[ReportedRun]:
-    return made(*folders)
-
-
-@pytest.fixture(scope="session")
-def questions(runs: list[ReportedRun]) -> Questions:
-    return Questions(runs)
+def questions(folders: list[Path]) -> Questions:
+    return Questions(made(*folders))
 
 
 @pytest.fixture(scope="session")

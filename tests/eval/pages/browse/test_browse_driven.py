@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,19 +13,10 @@ from selenium.webdriver.support.ui import Select
 from eval.pages.browse.questions import Questions
 from eval.pages.browse.server import PageServer, answer_site
 from eval.pages.browse.site import Site
+from tests.eval.commands import Run
 from tests.eval.pages.browse.driven import Page, needs_driver
 
-Patch = pytest.MonkeyPatch
 pytestmark = needs_driver
-
-
-@pytest.fixture(scope="session")
-def saved(folders: list[Path]) -> list[list[dict[str, Any]]]:
-    """The records of each run, from its file."""
-    return [
-        [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
-        for folder in folders
-    ]
 
 
 def test_words_are_searched_as_they_are_typed(page):
@@ -49,7 +38,8 @@ def test_words_are_searched_as_they_are_typed(page):
     assert page.one("#q").get_property("value") == ""
 
 
-def test_every_filter_finds_what_is_in_the_records(page, saved):
+def test_every_filter_finds_what_is_in_the_records(page, folders):
+    saved = [Run(folder).records for folder in folders]
     types = [option.text for option in Select(page.one("#type")).options][1:]
     assert len(types) == 5
     for kind in types:

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from eval.pages.browse import __main__ as browse
-from eval.pages.browse.__main__ import main
 from eval.pages.browse.questions import Questions, RecordedCalls
 from eval.pages.browse.server import LOOPBACK, PageServer, has_display
 from eval.pages.browse.site import Site
@@ -24,7 +23,7 @@ from eval.pages.report.runs import ReportedRun
 from eval.rendering.page import card_html
 from memsys.core.errors import InputError
 from memsys.llm.recording import RecordedAnswer, Recording
-from tests.eval.pages.report.made_report import HOSTILE, MARKED, data_file, made, records, write_run
+from tests.eval.pages.report.conftest import HOSTILE, MARKED, data_file, made, records, write_run
 from tests.eval.pages.shown import Parsed
 
 
@@ -240,5 +239,5 @@ def test_a_damaged_list_of_calls_is_named(run, tmp_path):
 
 def test_the_cache_is_an_option(capsys):
     with pytest.raises(SystemExit):
-        main(["--help"])
+        browse.main(["--help"])
     assert "--cache FOLDER" in capsys.readouterr().out

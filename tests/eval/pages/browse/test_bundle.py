@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 
 from eval.pages.browse.__main__ import main
 from tests.eval.pages.browse.driven import needs_driver, watched
-from tests.eval.pages.report.made_report import HOSTILE
+from tests.eval.pages.report.conftest import HOSTILE
 
 
 @pytest.fixture(scope="module")

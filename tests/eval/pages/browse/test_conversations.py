@@ -7,7 +7,7 @@ from eval.pages.browse.conversations import Conversations
 from eval.pages.browse.questions import Questions
 from eval.pages.browse.site import Site
 from memsys.core.tokens import count_tokens
-from tests.eval.pages.report.made_report import HOSTILE, data_file, made, records, write_run
+from tests.eval.pages.report.conftest import HOSTILE, data_file, made, records, write_run
 from tests.eval.pages.shown import Parsed
 
 

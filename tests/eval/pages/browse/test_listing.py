@@ -17,7 +17,7 @@ from eval.pages.browse.site import Site
 from eval.pages.report.runs import load
 from eval.records.jsonl import write_json
 from memsys.core.errors import InputError
-from tests.eval.pages.report.made_report import HOSTILE, data_file, records, write_run
+from tests.eval.pages.report.conftest import HOSTILE, data_file, records, write_run
 
 
 @pytest.fixture

@@ -5,21 +5,14 @@ from __future__ import annotations
 import platform
 import re
 
-import pytest
-
 from eval.pages.browse.server import PageServer
 from eval.pages.demo import __main__ as demo
 from eval.pages.demo.__main__ import DEMO, main, unpack_runs
-from eval.pages.report.runs import ReportedRun, load
+from eval.pages.report.runs import load
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[ReportedRun]:
-    folders = unpack_runs(tmp_path_factory.mktemp("demo"))
-    return load([str(folder) for folder in folders])
-
-
-def test_the_runs_are_of_the_present_sample_and_small_and_name_no_machine(runs):
+def test_the_runs_are_of_the_present_sample_and_small_and_name_no_machine(tmp_path):
+    runs = load([str(folder) for folder in unpack_runs(tmp_path)])
     labels = [run.label for run in runs]
     assert labels == ["vector_only", "graph_walk", "fusion", "oracle", "no_memory"]
     reasons = [run.without_texts for run in runs]

@@ -8,7 +8,7 @@ import pytest
 
 from eval.pages.report.build import Report, build_report
 from eval.rendering.page import plain
-from tests.eval.pages.report.made_report import HOSTILE, MARKED, made, records, write_run
+from tests.eval.pages.report.conftest import HOSTILE, MARKED, made, records, write_run
 from tests.eval.pages.shown import Parsed
 
 

@@ -12,7 +12,7 @@ from eval.pages.report.runs import Texts, load_texts
 from eval.rendering.blocks import Side
 from memsys.core.errors import InputError
 from tests.eval.factory import hashed, write_rankings
-from tests.eval.pages.report.made_report import HOSTILE, made, record, records, write_run
+from tests.eval.pages.report.conftest import HOSTILE, made, record, records, write_run
 
 MARKING = Marking("locomo_f1", 0.5)
 

@@ -9,7 +9,7 @@ import pytest
 from eval.pages.report import __main__ as report
 from eval.pages.report.build import build_report
 from eval.rendering.blocks import Chart, Part, Section, Table
-from tests.eval.pages.report.made_report import made, records, write_run
+from tests.eval.pages.report.conftest import made, records, write_run
 
 
 def test_the_report_of_one_run_is_in_its_folder(first, said):

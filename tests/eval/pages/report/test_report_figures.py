@@ -18,7 +18,7 @@ from eval.rendering.svg import Scale, linear_ticks, log_ticks, short
 from eval.summary.measures import Measure
 from tests.eval.analyse.diagnose.made_runs import tables
 from tests.eval.factory import ingest_line
-from tests.eval.pages.report.made_report import CONVERSATIONS, made, records, write_run
+from tests.eval.pages.report.conftest import CONVERSATIONS, made, records, write_run
 
 PRICING = {"as_of": "2026-01-01", "models": {"m": {"input": 2.0, "output": 4.0}}}
 

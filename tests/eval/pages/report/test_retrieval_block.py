@@ -16,7 +16,7 @@ from eval.pages.report.runs import ReportedRun
 from eval.rendering.blocks import Block, Chart, Section, Table
 from tests.eval.analyse.diagnose.made_runs import sentences, tables
 from tests.eval.factory import write_rankings
-from tests.eval.pages.report.made_report import made, records, write_run
+from tests.eval.pages.report.conftest import made, records, write_run
 
 OTHERS = [f"D9:{n}" for n in range(1, 101)]  # no evidence; that is D1:1 and D1:3
 

@@ -11,8 +11,8 @@ from tests.eval.commands import Run, conversation
 from tests.eval.run.llm_runs.served import Model, text_of
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
+from tests.memsys.llm.faults import calls
 from tests.memsys.llm.server import Behaviour
-from tests.memsys.llm.tool_calls import calls
 
 SAID = [
     ["I like badminton.", "I love pizza.", "Mind the gap."],

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from tests.eval.commands import Run, untimed_cells
-from tests.eval.run.conftest import ALL
+from tests.eval.commands import Run
+from tests.eval.run.conftest import ALL, assert_as_clean
 from tests.eval.run.llm_runs.served import JUDGED, Bench, requests_of
 
 
 def check_same(bench: Bench, answered: Run) -> None:
     """The bench's run has the records, in order, the scores and the calls of `answered`."""
     assert [record["id"] for record in bench.run.records] == ALL
-    assert bench.run.untimed == answered.untimed
-    assert untimed_cells(bench.run) == untimed_cells(answered)
+    assert_as_clean(bench.run, answered)
     calls = [(run.folder / "calls.jsonl").read_text() for run in (bench.run, answered)]
     assert calls[0] == calls[1]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.eval.commands import Run, untimed_cells
-from tests.eval.run.conftest import ALL
+from tests.eval.commands import Run
+from tests.eval.run.conftest import ALL, assert_as_clean
 from tests.eval.run.llm_runs.served import JUDGED, MIDDLE, MIDDLE_WORDS, Bench, requests_of, role_of
 from tests.memsys.llm import faults
 
@@ -21,8 +21,7 @@ def check_mended(bench: Bench, answered: Run, *settings: str) -> list[str]:
     bench.model.recover()
     before = bench.server.requests
     bench.start(*settings, resume=True).ok()
-    assert bench.run.untimed == answered.untimed
-    assert untimed_cells(bench.run) == untimed_cells(answered)
+    assert_as_clean(bench.run, answered)
     assert bench.run.summary["errors_by_kind"] == {}
     return [role_of(body) for body in bench.server.bodies[before:]]
 

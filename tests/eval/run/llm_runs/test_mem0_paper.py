@@ -19,8 +19,8 @@ from tests.eval.run.llm_runs.served import Model, text_of
 from tests.memsys.knowledge.relations.models import TOOLS, relation
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
+from tests.memsys.llm.faults import calls
 from tests.memsys.llm.server import Behaviour, FaultyServer
-from tests.memsys.llm.tool_calls import calls
 
 SYSTEMS = "strategy=full_context,mem0,mem0_graph"
 CHUNKS = ("memory.tokens=128", "k=1,2")
@@ -77,17 +77,16 @@ def run_all(folder: Path, cache: Path, orders: list[tuple[str, ...]]) -> None:
         run_main(folder, cache, "-m", f"experiment={name}", *order).ok()
 
 
-def cells(folder: Path, given: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> dict:
+def cells(folder: Path, given: tuple[str, ...]) -> dict:
     """The own figures of the page by table, row and column."""
     out = folder / "tables"
     named = [*given, "--runs", str(folder / "results" / "runs"), "--out", str(out)]
     assert tabulate(["mem0_paper", *named]) == 0
-    capsys.readouterr()
     with (out / "mem0_paper.csv").open(encoding="utf-8") as file:
         return {(r["table"], r["row"], r["column"]): r for r in csv.DictReader(file) if r["run_id"]}
 
 
-def test_two_conversations_and_again_as_recorded(tmp_path, small, server, monkeypatch, capsys):
+def test_two_conversations_and_again_as_recorded(tmp_path, small, server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     first, second, cache = tmp_path / "first", tmp_path / "second", tmp_path / "cache"
     orders = commands(small, server)
@@ -100,7 +99,7 @@ def test_two_conversations_and_again_as_recorded(tmp_path, small, server, monkey
         assert run.summary["scoring"] == ["mem0", "locomo"]
         assert {len(next(iter(one["judge"].values()))) for one in run.records} == {10}
         assert {one["latency_source"] for one in run.records} == {"live"}
-    found = cells(first, orders[0], capsys)
+    found = cells(first, orders[0])
     asked = server.requests
     rows = {row for _, row, _ in found}
     chunks = {"RAG, k=1, 128", "RAG, k=2, 128"}
@@ -123,7 +122,7 @@ def test_two_conversations_and_again_as_recorded(tmp_path, small, server, monkey
     replayed = [(*order, "llm.cache=replay") for order in orders]
     run_all(second, cache, replayed)
     assert server.requests == asked
-    again = cells(second, replayed[0], capsys)
+    again = cells(second, replayed[0])
     for key, line in found.items():
         if key[2].startswith(LATENCIES):
             assert again[key]["own"] == ""  # replayed

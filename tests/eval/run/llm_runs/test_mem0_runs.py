@@ -1,5 +1,5 @@
-"""strategy=mem0 from start to end against a scripted server that takes every branch, and what is
-refused of it before anything is asked.
+"""strategy=mem0 from start to end against a scripted server that takes every branch, memory=facts
+under another strategy, and what is refused before anything is asked.
 """
 
 from __future__ import annotations
@@ -155,3 +155,23 @@ def test_what_a_model_writes_is_refused_without_one(start, data, tmp_path, chose
         ended.ok()
     else:
         ended.one_line(f"error: {writer}", "; add llm=openai")
+
+
+def test_facts_are_a_memory_of_a_strategy(bench, data):
+    own = [one for one in data if not one.startswith("strategy")]
+    own += ["strategy=graph_expand", "memory=facts", "memory.exchange=1", "memory.retries=0"]
+    bench.start(*own).ok()
+    lines = [line for line in bench.run.ingests if line["phase"] == "ingest"]
+    assert [line["memories"] for line in lines] == [2, 2, 3, 4]  # none is dropped
+    assert {event["operation"] for event in events(bench.run, "apply")} == {"ADD"}
+    assert faults_of(bench.run) == ["no_answer"]
+    calls = [line["usage"]["by_model"]["gpt-4o-mini"]["calls"] for line in lines]
+    assert calls == [4, 3, 4, 5]  # one a message but a refusal, which is not billed, and a summary
+    assert [line["events"][-1]["lost"] for line in lines] == [0, 0, 1, 0]
+    prompts = bench.run.manifest["prompts"]
+    assert {role: one["name"] for role, one in prompts.items()} == {
+        "facts": "facts_extract",
+        "summary": "facts_summary",
+    }
+    assert [r["scores"]["evidence_recall"] for r in bench.run.records] == [1, 1]
+    assert not any("tools" in body for body in bench.server.bodies)

@@ -14,10 +14,10 @@ from memsys.knowledge.memory.base import builder_for
 from memsys.knowledge.memory.facts import Facts
 from memsys.knowledge.memory.turns import Turns
 from memsys.strategies.plain import VectorOnly
-from tests.memsys.build import SESSIONS, query
+from tests.memsys.build import SESSIONS, ingest_all, query
 from tests.memsys.build import session as talk
 from tests.memsys.knowledge.facts.models import Planned, fact, facts
-from tests.memsys.reach import mentions
+from tests.memsys.left import mentions
 from tests.memsys.strategies.make import graph_expand
 
 REPLIES = [
@@ -106,9 +106,7 @@ def test_facts_of_forgotten_turns_are_gone_and_may_be_stated_again(parts):
     nameless = fact("Theo met a walrus", "Theo")
     lessons = fact("Mara takes pwalrusy lessons", "Mara", 1)
     llm = Planned([facts(lessons, nameless), *REPLIES[1:], facts(lessons)])
-    strategy = VectorOnly(parts(memory=unit(), llm=llm), 9, None)
-    for one in SESSIONS:
-        strategy.ingest(one)
+    strategy = ingest_all(VectorOnly(parts(memory=unit(), llm=llm), 9, None))
     strategy.retrieve(query("pwalrusy"))
     assert strategy.forget(["D9:9"]) == 0
     assert strategy.forget(["D1:1"]) == 2  # and the fact that names no turn of its session

@@ -16,7 +16,7 @@ from memsys.knowledge.memory.chunks import Chunks
 from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.memory.turns import Turns
 from memsys.strategies.plain import FullContext, VectorOnly
-from tests.memsys.build import SESSIONS
+from tests.memsys.build import SESSIONS, ingest_all
 from tests.memsys.contract import QUERIES
 
 FIRST = SESSIONS[0]
@@ -143,9 +143,7 @@ def test_a_chunk_goes_on_in_the_next_session(parts):
         assert {c.memory for c in found} == set(strategy.store.memories)
     assert added == len(strategy.store.memories)
     assert strategy.forget([SESSIONS[0].turns[0].id]) is None
-    whole = FullContext(parts(memory=CHUNKS))
-    for one in SESSIONS:
-        whole.ingest(one)
+    whole = ingest_all(FullContext(parts(memory=CHUNKS)))
     context, text = whole.retrieve(QUERIES[0]).context, "".join(DATED.values())
     assert context.replace("\n", "") == text.replace("\n", "")
 

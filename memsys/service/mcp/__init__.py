@@ -1,1 +1,0 @@
-"""The memory operations as tools of the Model Context Protocol (extra `mcp`)."""
