@@ -14,14 +14,16 @@ from uuid import uuid4
 from memsys.core.declared import Count
 from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.index.rank import Start
-from memsys.knowledge.facts.extract import ExtractSettings, needed_model
+from memsys.knowledge.facts.extract import ExtractSettings
+from memsys.knowledge.facts.fact import FactChange
 from memsys.knowledge.facts.fact_book import FactBook
-from memsys.knowledge.facts.fact_writer import FactChange, FactWriter, UpdateSettings
+from memsys.knowledge.facts.fact_writer import FactWriter, UpdateSettings
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.find import RelationFinder, RelationSettings
 from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.graph_writer import GraphWriter
 from memsys.knowledge.relations.relation_graph import RelationGraph
+from memsys.llm.base import needed_model
 from memsys.stores.relations import RelationStore
 from memsys.stores.size import together
 from memsys.stores.vectors import VectorStore
@@ -71,7 +73,7 @@ class Mem0(Strategy):
         self._book = FactBook(parts.embedder, vector_store)
         self._writer: FactWriter | None = None
         if infer:
-            llm = needed_model(parts.llm, "strategy=mem0", "memory", _MODELS)
+            llm = needed_model(parts.llm, "strategy=mem0", "write the memory", _MODELS)
             settings = ExtractSettings(**facts), UpdateSettings(**update)
             self._writer = FactWriter(llm, *settings, self._book, part)
             self.prompts = {**self.prompts, **self._writer.prompts}
@@ -140,7 +142,7 @@ class Mem0Graph(Mem0):
 
         Raises InputError without a model, or if a setting or prompt cannot be used.
         """
-        llm = needed_model(parts.llm, "strategy=mem0_graph", "graph", _MODELS)
+        llm = needed_model(parts.llm, "strategy=mem0_graph", "write the graph", _MODELS)
         settings, search = RelationGraphSettings(**graph), RelationSettings(**relations)
         extractor = RelationExtractor(llm, settings)
         self._found = found = SameReply(extractor)
@@ -149,7 +151,7 @@ class Mem0Graph(Mem0):
         extraction.check_exchange("strategy.graph.exchange", settings.exchange)
         self.prompts = {**self.prompts, **extractor.prompts}
         self._graph = RelationGraph(store, uuid4().hex, parts.embedder, settings)
-        self._graph_writer = GraphWriter(extractor, self._graph, settings, self.events, found)
+        self._graph_writer = GraphWriter(extractor, self._graph, settings, found)
         self._finder = RelationFinder(self._graph, extractor, parts.embedder, parts.index, search)
 
     def ingest(self, session: Session) -> int:
@@ -158,7 +160,7 @@ class Mem0Graph(Mem0):
         """
         grown = super().ingest(session)
         self._finder.invalidate()
-        self._graph_writer.write(session)
+        self._graph_writer.write(session, self.events)
         return grown
 
     def forget(self, turns: Sequence[str]) -> int | None:

@@ -17,10 +17,12 @@ from memsys.core.errors import InputError
 from memsys.core.titles import title_of
 from memsys.core.turns import line
 from memsys.core.types import Candidate, Memory, Query, Retrieval, Session
+from memsys.llm.base import needed_model
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 
 HERE = Path(__file__).parent
+_REMEDY = "llm=openai (all but graphiti and hipporag also run with strategy.infer=false)"
 
 
 class LibraryMemory(Strategy):
@@ -48,11 +50,8 @@ class LibraryMemory(Strategy):
         """
         check_values(LibraryMemory, locals(), "strategy")
         super().__init__(parts, k, budget)
-        if infer and parts.llm is None:
-            raise InputError(
-                f"strategy={name}: no model to write the memory; add llm=openai "
-                "(all but graphiti and hipporag also run with strategy.infer=false)"
-            )
+        if infer:
+            needed_model(parts.llm, f"strategy={name}", "write the memory", _REMEDY)
         self._command = [python_of(name), HERE / "adapters" / "serve.py", adapter_of(name)]
         self._name, self._infer, self._exchange = name, infer, exchange
         self._timeout_s, self._settings = timeout_s, dict(settings)

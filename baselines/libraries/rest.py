@@ -87,7 +87,10 @@ class Client:
                 f"{self._key_variable}, or name another by strategy.key_variable"
             )
         if not 200 <= status < 300:
-            raise ServiceError(f"{method} {path}: {status} {_message(data)}".rstrip())
+            message = ""
+            with suppress(ValueError, TypeError, KeyError):
+                message = str(json_without_secrets(parse_json(data))["error"]["message"])[:200]
+            raise ServiceError(f"{method} {path}: {status} {message}".rstrip())
         rows = None
         with suppress(ValueError, AttributeError):
             # A service may repeat the key, in escapes too: removed before anything is recorded.
@@ -212,10 +215,3 @@ def turns_of(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the ids of the turns of a row, its own or those in its metadata; may be empty."""
     values = {**(row.get("metadata") or {}), **row}
     return tuple(map(str, values.get("turns") or ()))
-
-
-def _message(data: bytes) -> str:
-    try:
-        return str(json_without_secrets(parse_json(data))["error"]["message"])[:200]
-    except (ValueError, TypeError, KeyError):
-        return ""

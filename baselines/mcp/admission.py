@@ -15,10 +15,9 @@ from typing import Any
 
 from baselines.libraries.pipe import LibraryError
 from baselines.mcp.arguments import VERBS, owner_of
-from baselines.mcp.connection import Connection
+from baselines.mcp.connection import Address, Command, Connection
 from baselines.mcp.session import OwnerMemory, nothing_in
 from baselines.mcp.tools import PROCESS, Chosen, Tool, Wanted, choose, fitted, points
-from baselines.mcp.transports import Address, Command
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError
 from memsys.core.types import Memory
@@ -161,7 +160,9 @@ def _probe(
                 )
         for memory, probe in zip(memories, probes, strict=True):
             _check_found(memory, probe)
-        nothing = _of_unknown(memories[0])
+        items, nothing = memories[0].items(_UNKNOWN, _K), ""
+        if len(items) == 1 and items[0].plain and not memories[0].stored.is_about(items[0].text):
+            nothing = nothing_in(items[0].text, _UNKNOWN)
     finally:
         for memory, probe in zip(memories, probes, strict=True):
             done = None
@@ -205,14 +206,6 @@ def _mixed(chosen: Chosen) -> str:
         f"although {chosen.owners} differs; strategy.owners=process gives each a process and a "
         "folder, if there is a command"
     )
-
-
-def _of_unknown(memory: OwnerMemory) -> str:
-    """Return what a plain server answers if it finds nothing."""
-    items = memory.items(_UNKNOWN, _K)
-    if len(items) == 1 and items[0].plain and not memory.stored.is_about(items[0].text):
-        return nothing_in(items[0].text, _UNKNOWN)
-    return ""
 
 
 def _refused(why: str) -> InputError:

@@ -13,9 +13,9 @@ from tqdm import tqdm
 
 from baselines.mcp.admission import Server, admit
 from baselines.mcp.arguments import leaves
+from baselines.mcp.connection import Address, Command
 from baselines.mcp.session import OwnerMemory
 from baselines.mcp.tools import Wanted
-from baselines.mcp.transports import Address, Command
 from memsys.core.addresses import check_open
 from memsys.core.declared import Count, Range, Seconds, check_values
 from memsys.core.errors import InputError, check_installed

@@ -12,7 +12,7 @@ from typing import Any
 from eval.answers import values
 from eval.answers.columns import Proposal, propose
 from eval.answers.containers import Item, row_lists
-from eval.answers.layout import Layout, in_milliseconds
+from eval.answers.layout import Layout, unit_of
 from eval.answers.values import doubtful_times, is_error
 from eval.datasets.types import TYPES, Dataset, SourceFile
 from eval.metrics.registry import reported
@@ -77,16 +77,6 @@ class AnswerFile:
     passed_over: tuple[str, ...]
     proposal: Proposal
     rows: tuple[AnswerRow, ...]
-
-    @property
-    def format(self) -> str:
-        """Path of the list of rows in the file."""
-        return self.proposal.rows.path
-
-    @property
-    def columns(self) -> Mapping[str, tuple[str, ...]]:
-        """Columns of the file by our name of the field: `answer` -> (`response`,)."""
-        return self.proposal.columns
 
 
 class UnclearColumnsError(InputError):
@@ -208,7 +198,9 @@ def _sum(cells: Mapping[str, Any]) -> Any:
     """Return the sum over the columns of a field, of times in seconds; None if one is blank."""
     if not cells or None in cells.values():
         return None
-    return sum(one / 1000 if in_milliseconds(column) else one for column, one in cells.items())
+    return sum(
+        one / 1000 if unit_of(column) == "milliseconds" else one for column, one in cells.items()
+    )
 
 
 def _by_judge(cells: Mapping[str, tuple[bool, ...]], listed: bool) -> dict[str, tuple[bool, ...]]:

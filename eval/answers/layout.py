@@ -26,14 +26,12 @@ TABLE = load_table(_FOLDER / "patterns.yaml")
 PATTERNS = {name: re.compile("|".join(one)) for name, one in TABLE["names"].items()}
 
 
-def _load() -> dict[str, list[re.Pattern[str]]]:
-    names: dict[str, list[str]] = load_table(_FOLDER / "columns.yaml")
-    for metric, column in reported().items():
-        names[metric] = [re.escape(column), *names.get(metric, [])]
-    return {field: [re.compile(one) for one in patterns] for field, patterns in names.items()}
-
-
-NAMES: Mapping[str, Sequence[re.Pattern[str]]] = _load()
+NAMES: dict[str, list[re.Pattern[str]]] = {
+    field: [re.compile(one) for one in patterns]
+    for field, patterns in load_table(_FOLDER / "columns.yaml").items()
+}
+for _metric, _column in reported().items():
+    NAMES[_metric] = [re.compile(re.escape(_column)), *NAMES.get(_metric, [])]
 
 
 def snake(column: str) -> str:
@@ -48,14 +46,10 @@ def is_key(column: str) -> bool:
     return column.startswith(KEY)
 
 
-def in_milliseconds(column: str) -> bool:
-    """Return whether the name of a column of times says that they are milliseconds."""
-    return PATTERNS["milliseconds"].search(snake(column)) is not None
-
-
-def names_unit(column: str) -> bool:
-    """Return whether the name of a column of times states their unit."""
-    return in_milliseconds(column) or PATTERNS["seconds"].search(snake(column)) is not None
+def unit_of(column: str) -> str | None:
+    """Return the unit that the name of a column of times states, "milliseconds" or "seconds"."""
+    units = ("milliseconds", "seconds")
+    return next((unit for unit in units if PATTERNS[unit].search(snake(column))), None)
 
 
 def named(field: str, columns: Iterable[str]) -> list[str]:

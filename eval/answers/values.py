@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from eval.answers.layout import TABLE, names_unit
+from eval.answers.layout import TABLE, unit_of
 from eval.metrics.abstention import abstains
 from memsys.core.errors import InputError
 
@@ -218,7 +218,7 @@ def doubtful_times(
     for field in _TIMES:
         named = columns.get(field, ())
         known = [value for row in rows if (value := getattr(row, field)) is not None]
-        if not known or field in said or any(map(names_unit, named)):
+        if not known or field in said or any(map(unit_of, named)):
             continue
         if (middle := median(known)) > _MOST_SECONDS:
             return (

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from eval.datasets.files import DATA, SHIPPED_DATA, find_folder, shared_folder
 from eval.datasets.overlays import (
     AnswerOverlay,
-    Correction,
     Entries,
     Entry,
     corrections,
@@ -41,7 +39,6 @@ class KeyReader:
     errors: Entries[Entry] = field(default=Entries("", {}))
     overlay: SourceFile | None = None
     texts: SourceFile | None = None
-    corrections: Mapping[str, Correction] = field(default_factory=dict)
     of_any: bool = False
 
     def apply(self, conversation: str, questions: Sequence[Question]) -> list[Question]:
@@ -82,7 +79,7 @@ class KeyReader:
             return question
         gold = None
         if self.name == "corrected":
-            gold = entry.cut(self.corrections[question.id].correct, question.gold)
+            gold = entry.cut(question.gold)
             fits = gold is None or question.gold is not None
             self.errors.check(
                 question.id, "a question of type 5 has no answer to correct", fits=fits
@@ -91,7 +88,7 @@ class KeyReader:
                 return question  # the correction confirms this answer
         kind: Literal["excluded", "corrected"] = "excluded" if gold is None else "corrected"
         change = KeyChange(kind, entry.error_type, question.gold)
-        return dataclasses.replace(question, gold=gold, key_change=change)
+        return replace(question, gold=gold, key_change=change)
 
 
 def read_key(
@@ -120,8 +117,7 @@ def read_key(
         key = _of_overlay(name, overlay_path, path, files, conversations)
     elif path is not None:
         errors = corrections(path, listed, conversations)
-        entries = {id_: error.entry() for id_, error in errors.items()}
-        key = KeyReader(name, Entries(str(path), entries), file, file, errors)
+        key = KeyReader(name, Entries(str(path), errors), file, file)
     elif name == "original":
         key = KeyReader(name)
     else:
@@ -150,20 +146,20 @@ def _of_overlay(
         )
     if path is None and name == "corrected":
         path = _path_of_texts(overlay, overlay_path)
-    errors: Mapping[str, Correction] = {}
-    texts = None
+    entries, texts = {entry.id: entry for entry in overlay.entries}, None
     if path is not None:
         value, texts = read_errors(path)
         errors = corrections(path, value, conversations)
-        given = {id_: sha256(error.correct) for id_, error in errors.items()}
-        hashes = {entry.id: entry.correct_sha256 for entry in overlay.entries}
+        given = {id_: error.correct_sha256 for id_, error in errors.items()}
+        hashes = {id_: entry.correct_sha256 for id_, entry in entries.items()}
         if other := [id_ for id_ in hashes | given if given.get(id_, "") != hashes.get(id_, "")]:
             raise InputError(
                 f"{path}: entry {other[0]}: its corrected answer is not that of "
                 f"{overlay_path.name}; {_remedy(overlay)}"
             )
-    entries = Entries(str(overlay_path), {entry.id: entry for entry in overlay.entries})
-    return KeyReader(name, entries, file, texts, errors, of_any=not overlay.data)
+        entries = {id_: replace(one, correct=errors[id_].correct) for id_, one in entries.items()}
+    of_any = not overlay.data
+    return KeyReader(name, Entries(str(overlay_path), entries), file, texts, of_any=of_any)
 
 
 def _path_of_texts(overlay: AnswerOverlay, path: Path) -> Path:

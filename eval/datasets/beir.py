@@ -10,14 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from eval.datasets.beir_files import (
-    Document,
-    Files,
-    Pool,
-    Query,
-    check_listed,
-    shown_id,
-)
+from eval.datasets.beir_files import Document, Files, Pool, Query, check_listed, shown_id
 from eval.datasets.files import find_folder
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question

@@ -14,23 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from eval.datasets.answer_key import KEYS, read_key
-from eval.datasets.checks import (
-    Answer,
-    Ids,
-    Line,
-    Location,
-    Row,
-    Text,
-    TurnIds,
-    key_of,
-    parse,
-)
-from eval.datasets.files import (
-    SHIPPED_DATA,
-    load_sources,
-    public_file,
-    read_named,
-)
+from eval.datasets.checks import Answer, Ids, Line, Location, Row, Text, TurnIds, key_of, parse
+from eval.datasets.files import SHIPPED_DATA, load_sources, public_file, read_named
 from eval.datasets.overlays import Distinct, Entries, Overlay, find_overlay, read_overlay
 from eval.datasets.pooled import POOLED, Poolable, pool
 from eval.datasets.selection import LOCOMO, Filters, Part, SplitName, in_split

@@ -8,23 +8,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from eval.datasets.types import Dataset, Question, SourceFile
+from eval.datasets.types import TABLES, Dataset, Question, SourceFile
 from memsys.core.declared import Count, Name, check_fields
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation
 
-# The conversations on which parameters are chosen (dev), and those on which they are reported. This
-# is the only list of either: fitting reads `dev`, and data sets are filtered by `in_split`.
 SplitName = Literal["dev", "held_out"]
-Splits = Mapping[SplitName, tuple[str, ...]]
-LOCOMO: Splits = {
-    "dev": ("conv-26", "conv-30", "conv-41", "conv-42", "conv-43"),
-    "held_out": ("conv-44", "conv-47", "conv-48", "conv-49", "conv-50"),
-}
-REALTALK: Splits = {
-    "dev": tuple(f"Chat_{number}" for number in range(1, 6)),
-    "held_out": tuple(f"Chat_{number}" for number in range(6, 11)),
-}
+Splits = Mapping[SplitName, Sequence[str]]
+LOCOMO: Splits = TABLES["splits"]["locomo"]
+REALTALK: Splits = TABLES["splits"]["realtalk"]
 
 
 class Part(NamedTuple):

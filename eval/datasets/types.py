@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from memsys.core.types import Conversation
+from memsys.core.yaml_text import load_table
 
+TABLES = load_table(Path(__file__).with_name("tables.yaml"))
 # The official ids of LoCoMo (Maharana et al., 2024). Several published tables use other names.
 TYPES: dict[int, str] = {
     1: "multi_hop",

@@ -29,8 +29,8 @@ from eval.run.build import build
 from eval.run.composing import composed
 from memsys.core.errors import InputError
 from memsys.core.types import UNDATED, Query
-from memsys.index.auto import SETS, WEIGHTS, AutoWeights, load_auto_weights
 from memsys.index.rank import Scores
+from memsys.index.weights import AUTO_SETS, AUTO_WEIGHTS, AutoWeights, load_auto_weights
 from memsys.strategies.auto import Auto
 
 _GENERATED = "dataset=synthetic", "dataset.conversations=3"
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "each), generated dialogues in English and Chinese, and the sample's Chinese conversation, "
         "and write them with what they were fitted on. Recall and nDCG of each kind of data are "
         "printed, ranked by these weights and by weights fitted on the other kinds.",
-        WEIGHTS,
+        AUTO_WEIGHTS,
     )
     given = options.parse_args(arguments)
     if given.check:
@@ -131,7 +131,7 @@ def fit(kinds: Mapping[str, Kind]) -> AutoWeights:
     `fit_fusion.fitted`). A set is fitted on the questions that have all of its signals.
     """
     sets = {}
-    for name, signals in SETS.items():
+    for name, signals in AUTO_SETS.items():
         having = [
             [one for one in kind.examples if all(signal in one.signals for signal in signals)]
             for kind in kinds.values()

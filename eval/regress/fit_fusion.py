@@ -24,9 +24,8 @@ from eval.rendering.errors import configuration_errors
 from eval.run.build import Built, build
 from eval.run.composing import composed
 from memsys.core.errors import InputError
-from memsys.index.auto import AutoWeights
 from memsys.index.rank import Scores, top
-from memsys.index.weights import SETS, WEIGHTS, FusionWeights, load_weights
+from memsys.index.weights import SETS, WEIGHTS, AutoWeights, FusionWeights, load_weights
 from memsys.strategies.strategy import Strategy
 
 SETTINGS = ("dataset=locomo", "dataset.split=dev", "strategy=fusion", "reader=none")

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval.metrics.stats.pareto import pareto
 from eval.rendering.palette import GREY, Look, looks
 
 if TYPE_CHECKING:
@@ -208,6 +207,19 @@ def on_front(table: pd.DataFrame, cost: str, score: str) -> pd.DataFrame:
     """Return the rows on the Pareto front, the cheapest first; see front."""
     known = table[table[[cost, score]].notna().all(axis=1)].sort_values(cost, kind="stable")
     return known[pareto(list(zip(known[cost], known[score], strict=True)))]
+
+
+def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Return which points (cost, gain) are not dominated: no other has as much gain at a lower
+    cost, or more gain at the same cost.
+    """
+    return [
+        not any(
+            other_cost <= cost and other_gain >= gain and (other_cost, other_gain) != (cost, gain)
+            for other_cost, other_gain in points
+        )
+        for cost, gain in points
+    ]
 
 
 def ends(table: pd.DataFrame, score: str) -> tuple[str, str]:

@@ -24,13 +24,13 @@ from eval.run.compatible import check_compatibility, check_reference
 from eval.run.embedders import Embedders
 from memsys.context.writers import ContextWriter
 from memsys.core.errors import InputError, refuse
-from memsys.core.language import language_of
+from memsys.core.terms import language_of
 from memsys.core.types import Conversation
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.knowledge.memory.base import MemoryBuilder
-from memsys.llm.base import LLM, instructed
+from memsys.llm.base import LLM, instructed, needed_model
 from memsys.llm.budget import Budget, CallLedger
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
@@ -248,10 +248,9 @@ def _open_models(
     llm = instructed(settings.open(recording, meter, budget), config.instructions)
     reader, misfit = instantiate(config.reader), None
     if isinstance(reader, LLMReaderSettings):
-        if llm is None:
-            raise InputError("reader=llm: no model to answer with; add llm=openai or llm=local")
+        model = needed_model(llm, "reader=llm", "answer with")
         misfit = reader.misfit(context)
-        reader = reader.open(llm, context)
+        reader = reader.open(model, context)
     if isinstance(reader, NoReader):
         reader = None
     judging: ChatSettings | NoModel = instantiate(config.judge_llm)

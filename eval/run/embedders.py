@@ -8,8 +8,8 @@ from typing import Any, cast
 from hydra.utils import instantiate
 
 from memsys.core.errors import InputError
-from memsys.core.language import covers
 from memsys.core.places import CONF
+from memsys.core.terms import covers
 from memsys.core.yaml_text import load_yaml
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder

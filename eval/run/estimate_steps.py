@@ -15,15 +15,14 @@ from typing import Any, Literal
 
 from eval.datasets.types import Dataset
 from eval.judges.llm import LLMJudgeSettings
-from memsys.context.summaries import PLACES as SUMMARY_PLACES
+from memsys.context.writers import SUMMARY_PLACES
 from memsys.core.tokens import count_tokens
 from memsys.core.turns import line
 from memsys.core.types import Conversation, Memory, Turn, Usage
 from memsys.core.yaml_text import load_table
 from memsys.knowledge.facts.extract import ExtractSettings
 from memsys.knowledge.facts.fact import MOST, extraction_schema
-from memsys.knowledge.facts.fact_writer import UpdateSettings
-from memsys.knowledge.facts.operations import TOOLS
+from memsys.knowledge.facts.fact_writer import TOOLS, UpdateSettings
 from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.memory.turns import Turns
 from memsys.llm.client import ChatSettings

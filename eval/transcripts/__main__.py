@@ -20,6 +20,7 @@ from eval.transcripts.questions import RULES, Silver, questions
 from memsys.core.errors import InputError, check_whole
 from memsys.core.files import shown
 from memsys.core.types import Conversation
+from memsys.core.yaml_text import load_table
 
 FILE = "transcripts.json"
 _IGNORED = b"*\n"
@@ -28,24 +29,17 @@ _STRATEGIES = ("bm25", "vector_only", "hybrid_rank", "fusion")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Import and write; return the exit code: 2 for bad input."""
-    options = parser(
-        "transcripts",
-        "Make a data set of your own chats with an assistant: conversations in LoCoMo's layout and "
-        "questions by rule. Everything stays on this machine; no model is called.",
-    )
+    texts = load_table(Path(__file__).with_name("texts.yaml"), KNOWN=KNOWN)
+    options = parser("transcripts", texts["help"])
     add = options.add_argument
-    add("path", type=Path, metavar="PATH", help=f"file, folder or zip archive: {KNOWN}")
-    place = "folder to write (default: ./%(default)s)"
-    add("--out", type=Path, default=Path("transcripts"), help=place)
-    most = "at most N for each conversation (default: %(default)s)"
-    add("--questions", type=int, default=100, metavar="N", help=most)
-    add("--seed", type=int, default=0, help="of the choice of questions (default: %(default)s)")
-    add("--user", default="User", metavar="NAME", help="your name (default: %(default)s)")
-    add("--assistant", default="Assistant", metavar="NAME", help="its name (default: %(default)s)")
-    last = "only the last N sessions of each conversation (default: all)"
-    add("--sessions", type=int, metavar="N", help=last)
-    longer = "longer messages become several turns (default: %(default)s)"
-    add("--characters", type=int, default=800, metavar="N", help=longer)
+    add("path", type=Path, metavar="PATH", help=texts["path"])
+    add("--out", type=Path, default=Path("transcripts"), help=texts["out"])
+    add("--questions", type=int, default=100, metavar="N", help=texts["questions"])
+    add("--seed", type=int, default=0, help=texts["seed"])
+    add("--user", default="User", metavar="NAME", help=texts["user"])
+    add("--assistant", default="Assistant", metavar="NAME", help=texts["assistant"])
+    add("--sessions", type=int, metavar="N", help=texts["sessions"])
+    add("--characters", type=int, default=800, metavar="N", help=texts["characters"])
     return code_of(lambda: _import(options.parse_args(arguments)))
 
 

@@ -1,20 +1,81 @@
-"""Context writers: the text of memories for a reader, within a token budget."""
+"""Context writers: the text of memories for a reader, within a token budget, and summaries of long
+memories, so that more of them fit it.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from html import escape
 from itertools import count
 from typing import ClassVar, Literal, NamedTuple
 
-from memsys.context.summaries import Summariser
 from memsys.core.declared import Count, Name, check_values
 from memsys.core.tokens import count_tokens
 from memsys.core.types import UNDATED, Candidate, Origin
-from memsys.llm.base import LLM
+from memsys.llm.base import LLM, LLMError, needed_model
+from memsys.llm.prompt import load_prompt
+from memsys.llm.reply import json_reply
+
+SUMMARY_PLACES = ("note",)  # places that the prompt must have
+_REPLY = {"summary": {"type": "string"}}
+
+
+class Summariser:
+    """Summarises the long memories of one conversation, each at most once.
+
+    There is one call per memory, whose text alone determines the request: what is recorded does not
+    depend on the order of the questions.
+    """
+
+    def __init__(self, llm: LLM | None, longer_than: int, prompt: str) -> None:
+        """`longer_than`: o200k tokens up to which a memory stays as it is. Raises InputError
+        without a model, or if the prompt cannot be used.
+        """
+        self._llm = needed_model(llm, "context.summarise=llm", "summarise")
+        self._longer_than = longer_than
+        self.prompt = load_prompt(prompt, SUMMARY_PLACES)
+        self._summaries: dict[str, str] = {}  # by content
+
+    def shortened(
+        self, candidates: Sequence[Candidate]
+    ) -> tuple[list[Candidate], Mapping[str, Sequence[int]]]:
+        """Return `candidates` with the long ones summarised; and, by id of each of these memories,
+        its o200k tokens before and after. A summary that is not shorter is not used. Raises
+        LLMError without a usable summary.
+        """
+        shown, lengths = [], {}
+        for candidate in candidates:
+            content = candidate.memory.content
+            before = count_tokens(content)
+            if before > self._longer_than:
+                summary = self._summary(content)
+                after = count_tokens(summary)
+                if after < before:
+                    candidate = replace(  # noqa: PLW2901
+                        candidate, memory=replace(candidate.memory, content=summary)
+                    )
+                    lengths[candidate.memory.id] = [before, after]
+            shown.append(candidate)
+        return shown, lengths
+
+    def forget(self, contents: Iterable[str]) -> None:
+        """Delete the summaries of memories with these contents."""
+        for content in contents:
+            self._summaries.pop(content, None)
+
+    def _summary(self, content: str) -> str:
+        summary = self._summaries.get(content)
+        if summary is None:
+            reply = json_reply(self._llm, self.prompt.fill(note=content), _REPLY)
+            summary = " ".join(str(reply["summary"]).split())
+            if not summary:
+                raise LLMError(f"{self._llm.name}: the summary of a memory is empty")
+            self._summaries[content] = summary
+        return summary
 
 
 class Layer(NamedTuple):

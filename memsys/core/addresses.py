@@ -109,9 +109,7 @@ def without_secrets(text: str, key_variable: str = "") -> str:
     name ends like one; those of at least 4, unless they are a word, of the variables that this
     process has used as keys (see check_variable); and the value of `key_variable` of any length.
     """
-    for value, name in _secrets(key_variable):
-        text = text.replace(value, f"${name}")
-    return text
+    return str(_cleaned(text, _secrets(key_variable)))
 
 
 def json_without_secrets(value: Any) -> Any:

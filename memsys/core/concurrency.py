@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
 import faiss
@@ -24,37 +23,28 @@ def run_jobs(jobs: Iterable[Callable[[], object]], workers: int) -> None:
         for job in jobs:
             job()
         return
-    places = threading.Semaphore(2 * workers)  # of jobs that are drawn and have not ended
-    stopped = threading.Event()
-    raised: list[BaseException] = []
+    failed: list[BaseException] = []
 
     def work(job: Callable[[], object]) -> None:
         try:
-            if not stopped.is_set():
+            if not failed:
                 job()
         except BaseException as error:
-            raised.append(error)
-            stopped.set()
-        finally:
-            places.release()
+            failed.append(error)
 
-    drawn = iter(jobs)
     with ThreadPoolExecutor(workers) as pool:
+        running: set[Future[None]] = set()
         try:
-            while not stopped.is_set():
-                places.acquire()
-                if stopped.is_set():
+            for job in jobs:
+                running.add(pool.submit(work, job))
+                if len(running) == 2 * workers:
+                    running = set(wait(running, return_when=FIRST_COMPLETED).not_done)
+                if failed:
                     break
-                try:
-                    job = next(drawn)
-                except StopIteration:
-                    break
-                pool.submit(work, job)
-        except BaseException:
-            stopped.set()
-            raise
-    if raised:
-        raise raised[0]
+        except BaseException as error:  # of drawing a job, or Ctrl-C
+            failed.insert(0, error)
+    if failed:
+        raise failed[0]
 
 
 @contextmanager

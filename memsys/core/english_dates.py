@@ -184,16 +184,9 @@ def adjacent(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
         return in_year(said.year + sign)
     if unit in ("week", "weekend"):
         text = f"the {unit} of {write_day(said)}"
-        monday = week_of(said)
-        return days_from(monday, 7, text) if unit == "week" else days_from(_saturday(said), 2, text)
+        saturday = week_of(said) + timedelta(days=5)
+        return days_from(week_of(said), 7, text) if unit == "week" else days_from(saturday, 2, text)
     return None
-
-
-def _saturday(said: date) -> date:
-    """Return the Saturday of the current weekend, or else of the next one."""
-    if said.weekday() == 6:
-        return said - timedelta(days=1)
-    return said if said.weekday() == 5 else weekday_after(said, 5)
 
 
 def weekday(m: re.Match[str], said: date, ahead: bool) -> Period | None:

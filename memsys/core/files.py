@@ -8,6 +8,7 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -32,15 +33,23 @@ _KINDS = {
 }
 
 
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a NUL character
+        reason = "its name is not UTF-8; rename it"
+        if not isinstance(error, UnicodeEncodeError):
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise InputError(f"{shown(path)}: cannot be read: {reason}") from error
+
+
 def is_there(path: Path) -> bool:
     """Return whether a file or folder exists at `path`; InputError if it cannot be a path."""
-    try:
+    with _refusals(path), suppress(FileNotFoundError, NotADirectoryError):
         path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError) as error:  # ValueError: a NUL character
-        raise InputError(f"{shown(path)}: cannot be read: {_reason(error)}") from error
-    return True
+        return True
+    return False
 
 
 def check_regular(path: Path) -> int:
@@ -49,11 +58,9 @@ def check_regular(path: Path) -> int:
     Raises InputError for anything else: a pipe or a device might never end. Also if the path is no
     text in UTF-8, as manifests could not name the file.
     """
-    try:
+    with _refusals(path):
         str(path).encode()
         state = path.stat()
-    except (OSError, ValueError) as error:
-        raise InputError(f"{shown(path)}: cannot be read: {_reason(error)}") from error
     _refuse_others(path, state)
     return state.st_size
 
@@ -62,10 +69,8 @@ def check_entry(path: Path) -> None:
     """Raise InputError unless `path` is a regular file and no link, or nothing: what is written
     through a link in a folder that somebody else made changes another file.
     """
-    try:
+    with suppress(FileNotFoundError, NotADirectoryError):
         _refuse_others(path, path.lstat())
-    except (FileNotFoundError, NotADirectoryError):
-        return
 
 
 def open_entry(
@@ -112,11 +117,8 @@ def read_bytes(path: Path, most: int = MOST, *, linked: bool = True) -> bytes:
     """
     if linked:
         check_regular(path)  # names a folder or a pipe that cannot be opened
-    try:
-        with open_entry(path, most=most, linked=linked) as file:
-            return file.read()
-    except OSError as error:
-        raise InputError(f"{shown(path)}: cannot be read: {_reason(error)}") from error
+    with _refusals(path), open_entry(path, most=most, linked=linked) as file:
+        return file.read()
 
 
 def read_text(path: Path, most: int = MOST) -> str:
@@ -144,17 +146,14 @@ def unpacked_chunks(path: Path, most: int = MOST, size: int = _CHUNK) -> Iterato
     Raises InputError as read_bytes and unpack do.
     """
     packed = check_regular(path)
-    try:
-        with open_entry(path, most=most, linked=True) as file:
-            zipped = file.read(len(GZIP)) == GZIP
-            file.seek(0)
-            if zipped:
-                yield from _unpacked(file, packed, path, most, size)
-                return
-            while chunk := file.read(size):
-                yield chunk
-    except OSError as error:
-        raise InputError(f"{shown(path)}: cannot be read: {_reason(error)}") from error
+    with _refusals(path), open_entry(path, most=most, linked=True) as file:
+        zipped = file.read(len(GZIP)) == GZIP
+        file.seek(0)
+        if zipped:
+            yield from _unpacked(file, packed, path, most, size)
+            return
+        while chunk := file.read(size):
+            yield chunk
 
 
 def _unpacked(
@@ -192,9 +191,3 @@ def shown(name: str | Path, most: int = _SHOWN) -> str:
     text = str(name)
     text = text if text.isprintable() else repr(text)[1:-1]
     return text if len(text) <= most else f"{text[:most]}..."
-
-
-def _reason(error: OSError | ValueError) -> str:
-    if isinstance(error, UnicodeEncodeError):
-        return "its name is not UTF-8; rename it"
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

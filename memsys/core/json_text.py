@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memsys.core.files import shown
@@ -76,22 +77,28 @@ def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: boo
     raise ValueError(f"nested more than {depth} deep")
 
 
-def _first_problem(value: Any, nan: bool) -> str:
-    """Return place and reason of the value nearest to the top that check_json refuses."""
+def places(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield `value` and every value in it with its place (`.a.b[0]`), from the outside in."""
     level = [("", value)]
-    while True:
+    while level:
         below: list[tuple[str, Any]] = []
         for place, one in level:
-            keys: list[Any] = []
-            if isinstance(one, dict):
-                keys = list(one)
+            yield place, one
+            if isinstance(one, Mapping):
                 below += [(f"{place}.{key}", part) for key, part in one.items()]
             elif isinstance(one, list | tuple):
                 below += [(f"{place}[{index}]", part) for index, part in enumerate(one)]
-            for part in (*keys, one):
-                if reason := _fault(part, nan):
-                    return f"{shown(place.lstrip('.'), _PLACE)}: {reason}" if place else reason
         level = below
+
+
+def _first_problem(value: Any, nan: bool) -> str:
+    """Return place and reason of the value nearest to the top that check_json refuses."""
+    return next(
+        f"{shown(place.lstrip('.'), _PLACE)}: {reason}" if place else reason
+        for place, one in places(value)
+        for part in (*(one if isinstance(one, dict) else ()), one)
+        if (reason := _fault(part, nan))
+    )
 
 
 def _fault(value: Any, nan: bool = False) -> str | None:

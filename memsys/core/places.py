@@ -42,7 +42,9 @@ def find_run(name: str | Path, *, empty: bool = False) -> Path:
         ids = sorted(one.name for one in RUNS.iterdir()) if RUNS.is_dir() else []
         found = [RUNS / one for one in ids if (RUNS / one / MANIFEST).is_file()]
         if given == LAST and found:
-            begun = [one for one in found if empty or _has_records(one)] or found
+            full = [one for one in found if (one / RECORDS).is_file()]
+            full = [one for one in full if (one / RECORDS).stat().st_size]
+            begun = found if empty or not full else full
             return _taken(given, max(begun, key=lambda one: (one / MANIFEST).stat().st_mtime_ns))
     except (OSError, ValueError) as error:  # such as a name that is too long
         raise InputError(f"{given:.80}: no usable name of a run ({error!s:.80})") from error
@@ -58,11 +60,6 @@ def find_run(name: str | Path, *, empty: bool = False) -> Path:
     raise InputError(
         f"{given}: no such run; name a run folder, or an id under {RUNS} or a part of it, or {LAST}"
     )
-
-
-def _has_records(folder: Path) -> bool:
-    records = folder / RECORDS
-    return records.is_file() and records.stat().st_size > 0
 
 
 def cache_folder() -> Path:

@@ -12,17 +12,12 @@ _MODULE = re.compile(r"python -m eval[. ](?=[a-z_])")
 _EXTRA = re.compile(r"pip install (?:-e '\.\[(\w+)\]'|'memsys\[(\w+)\]')( -c requirements\.lock)?")
 
 
-def started_by_script() -> bool:
-    """Return whether this process is the console script `memsys`."""
-    return any(Path(word).stem == SCRIPT for word in sys.orig_argv[:2])
-
-
 def as_started(text: str) -> str:
     """Return `text` with the commands as the user enters them: `memsys cost` for `python -m
     eval cost` where the console script was started, and extras as this package was installed:
     `pip install 'memsys[mcp]'` from a wheel, `pip install -e '.[mcp]'` in a clone.
     """
-    if started_by_script():
+    if any(Path(word).stem == SCRIPT for word in sys.orig_argv[:2]):  # the console script
         text = _MODULE.sub(f"{SCRIPT} ", text)
     return _EXTRA.sub(_installed, text)
 

@@ -52,19 +52,13 @@ def _phrases(text: str, ignored: frozenset[str]) -> Iterator[_Phrase]:
             is_name = piece[0].isupper() and not starts_sentence
             run.append(_Phrase(piece, len(piece) * (_NAME if is_name else 1)))
         else:
-            if run:
-                yield from _windows(run)
-                run = []
+            for first in range(max(len(run) - _WORDS + 1, 1)) if run else ():
+                part = run[first : first + _WORDS]  # short enough for a title
+                yield _Phrase(" ".join(one.text for one in part), sum(one.weight for one in part))
+            run = []
             if chinese:
                 yield from _chinese(piece)
         starts_sentence = piece in _SENTENCE_END
-
-
-def _windows(run: list[_Phrase]) -> Iterator[_Phrase]:
-    """Yield the parts of a run of words that are short enough for a title."""
-    for first in range(max(len(run) - _WORDS + 1, 1)):
-        part = run[first : first + _WORDS]
-        yield _Phrase(" ".join(one.text for one in part), sum(one.weight for one in part))
 
 
 def _chinese(run: str) -> Iterator[_Phrase]:

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from memsys.core.addresses import LOOPBACK
 from memsys.core.errors import InputError
+from memsys.core.json_text import places
 from memsys.core.places import CONF
 
 TRUSTED = "MEMSYS_TRUSTED"  # environment variable: modules and addresses, separated by commas
@@ -109,23 +110,13 @@ def _check_target(target: object, group: str, place: str) -> None:
 
 
 def _values(config: object, where: str) -> Iterator[tuple[str, Any]]:
-    """Yield every value with its place (`.a.b[0]`), from the outside in. Raises InputError beyond
-    10,000 values: YAML can repeat a part exponentially.
+    """Yield every value with its place (see `places`). Raises InputError beyond 10,000 values: YAML
+    can repeat a part exponentially.
     """
-    level: list[tuple[str, Any]] = [("", config)]
-    count = 0
-    while level:
-        below: list[tuple[str, Any]] = []
-        for place, value in level:
-            count += 1
-            if count > _VALUES:
-                raise InputError(f"{where}: more than {_VALUES:,} values; use a smaller one")
-            yield place, value
-            if isinstance(value, Mapping):
-                below += [(f"{place}.{name}", one) for name, one in value.items()]
-            elif isinstance(value, list | tuple):
-                below += [(f"{place}[{i}]", one) for i, one in enumerate(value)]
-        level = below
+    for count, found in enumerate(places(config)):
+        if count == _VALUES:
+            raise InputError(f"{where}: more than {_VALUES:,} values; use a smaller one")
+        yield found
 
 
 def _listed() -> list[str]:

@@ -7,12 +7,8 @@ from collections.abc import Iterable
 from memsys.core.terms import terms
 from memsys.core.types import UNDATED, Session, Turn
 
-ROLES = (
-    "user",
-    "assistant",
-    "system",
-    "tool",
-)  # of chat messages; the speaker where no name is given
+# Of chat messages; the speaker where no name is given.
+ROLES = ("user", "assistant", "system", "tool")
 _RICH = 20  # distinct terms at which a text reaches importance 1
 
 

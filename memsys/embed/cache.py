@@ -57,7 +57,10 @@ class CachedEmbedder:
         self.languages = embedder.languages
         self.is_fallback = False  # True where it replaces the run's embedder in a conversation
         self.meter = meter
-        path = Path(folder) / f"{_file_name(embedder.name)}.sqlite"
+        name = re.sub(r"[^\w.-]+", "_", self.name)  # that of a file
+        if name != self.name:
+            name += f"-{hashlib.sha256(self.name.encode()).hexdigest()[:8]}"
+        path = Path(folder) / f"{name}.sqlite"
         self._tokens_path = path.with_name(f"{path.stem}-tokens.sqlite")
         self._rows = VectorRows(embedder, path, meter, fresh_queries)
         self._fresh_queries = fresh_queries
@@ -110,12 +113,6 @@ class CachedEmbedder:
             self._rows.clear()
             if self.has_tokens and self._tokens_path.exists():
                 self.token_rows.clear()
-
-
-def _file_name(name: str) -> str:
-    """Return `name` if it can be a file name, else its safe characters and a digest."""
-    safe = re.sub(r"[^\w.-]+", "_", name)
-    return safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 class _Rows(ABC, Generic[V]):

@@ -201,23 +201,21 @@ class WordPiece:
         return pieces
 
 
-def _is_punctuation(char: str) -> bool:
-    """Return whether BERT takes `char` for punctuation, ASCII symbols such as $ included."""
-    return (char.isascii() and char.isprintable() and not char.isalnum() and char != " ") or (
-        unicodedata.category(char).startswith("P")
-    )
-
-
 def _basic_words(text: str) -> list[str]:
     """Return lowercase words without accents; a punctuation or Chinese character is one word."""
     parts: list[str] = []
     for char in unicodedata.normalize("NFD", text.lower()):
         category = unicodedata.category(char)
+        is_symbol = char.isascii() and char.isprintable() and not char.isalnum()  # such as $
         if char.isspace():
             parts.append(" ")
         elif category == "Mn" or category.startswith("C") or char == "\ufffd":
             continue
-        elif _is_punctuation(char) or any(low <= ord(char) <= high for low, high in _CJK_RANGES):
+        elif (
+            is_symbol
+            or category.startswith("P")
+            or any(low <= ord(char) <= high for low, high in _CJK_RANGES)
+        ):
             parts.append(f" {char} ")
         else:
             parts.append(char)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from memsys.core.declared import Cosine
-from memsys.core.errors import InputError
+from memsys.core.errors import check_installed
 from memsys.core.types import Usage, Vectors
 from memsys.embed.base import Embedder, unit_rows
 
@@ -39,11 +38,9 @@ class WordLlamaEmbedder(Embedder):
 
     @cached_property
     def _model(self) -> Any:
-        spec = find_spec("wordllama")
-        if spec is None or spec.origin is None:
-            raise InputError("embedder=wordllama: not installed; pip install -e '.[wordllama]'")
+        check_installed("wordllama", "embedder=wordllama", "wordllama")
         import wordllama  # noqa: PLC0415 - an extra
 
         # With its default cache folder it tries a download; the package has the weights.
-        folder = Path(spec.origin).parent
+        folder = Path(wordllama.__file__).parent
         return wordllama.WordLlama.load(dim=self._dim, cache_dir=folder, disable_download=True)

@@ -62,7 +62,11 @@ class NetworkXStore:
         for node in nodes:
             key = node, mentions_only
             if key not in self._sorted:
-                self._sorted[key] = self._heaviest_first(node, mentions_only)
+                around = self._graph.adj[node].items() if node in self._graph else ()
+                edges = [Edge(far, data["kind"], data["weight"]) for far, data in around]
+                edges.sort(key=lambda edge: (-edge.weight, edge.node))
+                mentions = [one for one in edges if one.kind == "mentions"]
+                self._sorted[key] = mentions if mentions_only else edges
             found.append(self._sorted[key])
         return found
 
@@ -83,15 +87,6 @@ class NetworkXStore:
             if one <= far
         ]
         return {"nodes": len(self._graph), "edges": len(edges), "bytes": lines(edges)}
-
-    def _heaviest_first(self, node: str, mentions_only: bool) -> list[Edge]:
-        around = self._graph.adj[node].items() if node in self._graph else ()
-        edges = [
-            Edge(far, data["kind"], data["weight"])
-            for far, data in around
-            if not mentions_only or data["kind"] == "mentions"
-        ]
-        return sorted(edges, key=lambda edge: (-edge.weight, edge.node))
 
 
 class Statement(NamedTuple):

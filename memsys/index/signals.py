@@ -19,12 +19,9 @@ from memsys.core.types import UNDATED, Memory, Vectors
 from memsys.index.lexical import SparseLexicalIndex
 from memsys.index.rank import Scores, min_max
 from memsys.index.weights import (
-    asks_count,
-    asks_time,
     ends_as_question,
+    has_cue,
     named_speaker,
-    states_count,
-    states_time,
 )
 
 _LONG = 8  # index terms from which a longer memory is no better
@@ -93,8 +90,8 @@ class Signals:
         self._speakers = np.array([memory.speaker for memory in memories])
         self._names = [name for name in dict.fromkeys(self._speakers.tolist()) if name]
         self._name_terms = {term for name in self._names for term in terms(name)}
-        self._times = np.array([states_time(one) for one in contents], dtype=float)
-        self._counts = np.array([states_count(one) for one in contents], dtype=float)
+        self._times = np.array([has_cue("states_time", one) for one in contents], dtype=float)
+        self._counts = np.array([has_cue("states_count", one) for one in contents], dtype=float)
         self._questions = np.array([ends_as_question(one) for one in contents], dtype=float)
         self._spans = _spans(memories)
         lengths = np.array([len(terms(one)) for one in contents], dtype=float)
@@ -113,8 +110,8 @@ class Signals:
             "session_words": self._by_session.shares(query)[self._session],
             "window_cosine": nothing if cosines is None else self._window_cosines(cosines),
             "speaker": nothing if speaker is None else (self._speakers == speaker).astype(float),
-            "time": self._times if asks_time(question) else nothing,
-            "count": self._counts if asks_count(question) else nothing,
+            "time": self._times if has_cue("asks_time", question) else nothing,
+            "count": self._counts if has_cue("asks_count", question) else nothing,
             "question": self._questions,
             "length": self._lengths,
             "date": self._dates(question),

@@ -1,4 +1,4 @@
-"""Fitted weights of the fusion ranking, the score they give, and the cues of question and text.
+"""Fitted weights of the rankings fusion and auto, and the cues of question and text.
 
 The cues are word lists (English and Chinese) of what a question asks for and a text states.
 """
@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -17,66 +18,23 @@ from memsys.core.declared import Share, fits
 from memsys.core.errors import InputError, check_number
 from memsys.core.files import is_there
 from memsys.core.terms import is_cjk
-from memsys.core.yaml_text import load_yaml
+from memsys.core.yaml_text import load_table, load_yaml
 from memsys.index.rank import Scores
 
-_NUMBER = "two|three|four|five|six|seven|eight|nine|ten|dozen|once|twice"
-_SPAN = r"(?:night|day|week|weekend|month|year|spring|summer|autumn|fall|winter)"
-_WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
-_TIME = re.compile(
-    rf"\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|just|(?:last|this|next) (?:{_SPAN}|"
-    rf"{_WEEKDAY})|in {_MONTH}|(?:\d+|few|couple of|{_NUMBER}) {_SPAN}s)\b"
-    "|昨[天晚]|今[天晚]|明天|前天|后天|刚刚|最近|[上下这]个?(?:周|星期|月|学期)|[去今明前]年|周末"
-    "|[0-9一二两三四五六七八九十几半]+个?(?:天|周|星期|月|年)[前后]?",
-    re.IGNORECASE,
-)
-_COUNT = re.compile(
-    rf"\d|\b(?:{_NUMBER})\b|[一二两三四五六七八九十百千]+(?:[次个天周月年岁只本张块元人件位场首])",
-    re.IGNORECASE,
-)
-_ASKS_TIME = re.compile(
-    r"^\W*when\b|\bwhat (?:date|day|month|year|time)\b|\bwhich (?:day|month|year)\b|\bhow long\b"
-    "|什么时候|何时|哪[一]?[天年]|哪个?月|几[月号点]|多久|多长时间",
-    re.IGNORECASE,
-)
-_ASKS_COUNT = re.compile(
-    r"\bhow (?:many|often|long|much|old)\b|多少|几[个次天年岁只本张位]|多久|多大", re.IGNORECASE
-)
-_ASKS = re.compile(
-    r"[?？؟]|^\W*(?:who|whom|whose|what|when|where|which|why|how|do|does|did|is|are|was|were|has|have"
-    r"|had|can|could|will|would|should|list|name|tell|describe|give|find)\b|什么|谁|哪|吗|几个|多少|"
-    "怎么|为何|为什么",
-    re.IGNORECASE,
-)
-_I = re.compile(r"\b(?:i|i'm|i've|i'd|me|my|mine|myself)\b|我", re.IGNORECASE)
-_YOU = re.compile(r"\b(?:you|your|yours|you've)\b|[你您]", re.IGNORECASE)
-_ROLES = {"user": _I, "assistant": _YOU}
+Cue = Literal["asks", "asks_time", "asks_count", "states_time", "states_count"]
+_CUES = {
+    name: re.compile(pattern, re.IGNORECASE)
+    for name, pattern in load_table(Path(__file__).with_name("cues.yaml")).items()
+}
+_ROLES = {"user": _CUES["i"], "assistant": _CUES["you"]}
 
 
-def is_question(text: str) -> bool:
-    """Return whether `text` asks for something; a remark does not."""
-    return _ASKS.search(text) is not None
-
-
-def asks_time(question: str) -> bool:
-    """Return whether `question` asks when something was, or for how long."""
-    return _ASKS_TIME.search(question) is not None
-
-
-def asks_count(question: str) -> bool:
-    """Return whether `question` asks for a number."""
-    return _ASKS_COUNT.search(question) is not None
-
-
-def states_time(text: str) -> bool:
-    """Return whether `text` names a time relative to the day on which it was said."""
-    return _TIME.search(text) is not None
-
-
-def states_count(text: str) -> bool:
-    """Return whether `text` contains a number."""
-    return _COUNT.search(text) is not None
+def has_cue(cue: Cue, text: str) -> bool:
+    """Return whether `text` asks for something (a remark does not), when something was or for how
+    long, or for a number; or whether it states a time relative to the day on which it was said, or
+    a number.
+    """
+    return _CUES[cue].search(text) is not None
 
 
 def ends_as_question(text: str) -> bool:
@@ -154,7 +112,7 @@ def trust_in_words(
     the share of its words that its best memory has, the largest `window_words`. `coverage`: the
     shares at which words are not trusted at all, and at which they are trusted as in a question.
     """
-    if is_question(question):
+    if has_cue("asks", question):
         return 1.0
     none, full = coverage
     return float(np.clip((signals["window_words"].max() - none) / (full - none), 0, 1))
@@ -187,3 +145,82 @@ def load_weights(path: Path = WEIGHTS) -> FusionWeights:
         raise InputError(f"{path}: coverage: must be two numbers of 0 to 1, the second the larger")
     sets = {name: {one: float(read[name][one]) for one in SETS[name]} for name in SETS}
     return FusionWeights(**sets, coverage=(float(shares[0]), float(shares[1])))
+
+
+AUTO_WEIGHTS = Path(__file__).parent / "auto.yaml"
+# What a memory has of its own, without its length: that would fill the context with long ones.
+_OWN = tuple(name for name in CUES if name != "length")
+# Signals of each set of weights. Words, names and single tokens say nothing of a remark.
+AUTO_SETS: Mapping[str, tuple[str, ...]] = {
+    "with_tokens": (*WORD_SIGNALS, *VECTOR_SIGNALS, *_OWN, "cosine", "max_sim", "walk"),
+    "with_vectors": (*WORD_SIGNALS, *VECTOR_SIGNALS, *_OWN, "cosine", "walk"),
+    "with_words": (*WORD_SIGNALS, *_OWN, "walk"),
+    "remark": VECTOR_SIGNALS,
+}
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "words": WORD_SIGNALS,
+    "vectors": (*VECTOR_SIGNALS, "cosine", "max_sim"),
+    "walk": ("walk",),
+    "cues": _OWN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AutoWeights:
+    """Four sets of weights by signal.
+
+    `with_tokens`: for an embedder with a vector per token; `with_vectors`: with one per text only;
+    `with_words`: for memories in a language that the embedder does not know. `remark`: for a text
+    that asks nothing and shares no words with a memory. `coverage`: see `trust_in_words`.
+    """
+
+    with_tokens: Mapping[str, float]
+    with_vectors: Mapping[str, float]
+    with_words: Mapping[str, float]
+    remark: Mapping[str, float]
+    coverage: tuple[float, float]
+
+    def of(self, signals: Mapping[str, Scores], question: str) -> dict[str, float]:
+        """Return the weight of each signal for `question`, from which of `signals` there are and
+        whether it is a remark: a mixture of two sets, by coverage.
+        """
+        if "cosine" not in signals:
+            return dict(self.with_words)
+        full = self.with_tokens if "max_sim" in signals else self.with_vectors
+        trust = trust_in_words(self.coverage, signals, question)
+        return {
+            name: trust * weight + (1 - trust) * self.remark.get(name, 0.0)
+            for name, weight in full.items()
+        }
+
+
+def shares(
+    weights: Mapping[str, float], signals: Mapping[str, Scores], best: list[int]
+) -> dict[str, float]:
+    """Return what each group of signals contributes to the lead of the rows `best`, 0 to 1.
+
+    The lead of a group is the sum of weight * (mean over `best` - mean over all memories) of its
+    signals, 0 if that is negative; its share is its part of the sum over groups. All are 0 where
+    no group leads.
+    """
+    leads = {
+        group: max(
+            0.0,
+            sum(
+                weights[name] * float(signals[name][best].mean() - signals[name].mean())
+                for name in names
+                if name in weights
+            ),
+        )
+        for group, names in GROUPS.items()
+    }
+    total = sum(leads.values())
+    return {group: round(lead / total, 2) if total else 0.0 for group, lead in leads.items()}
+
+
+@cache
+def load_auto_weights(path: Path = AUTO_WEIGHTS) -> AutoWeights:
+    """Return the weights in a file that `python -m eval.regress.fit_auto` wrote."""
+    read = load_yaml(path)
+    none, full = read["coverage"]
+    return AutoWeights(**{name: read[name] for name in AUTO_SETS}, coverage=(none, full))

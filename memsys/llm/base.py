@@ -110,6 +110,17 @@ class InstructedLLM:
         return [{**messages[0], "content": whole}, *messages[1:]]
 
 
+def needed_model(
+    llm: LLM | None, setting: str, what: str, remedy: str = "llm=openai or llm=local"
+) -> LLM:
+    """Return `llm`. Raises InputError naming `setting` and `remedy` if it is None; `what`: what a
+    model is needed to do.
+    """
+    if llm is None:
+        raise InputError(f"{setting}: no model to {what}; add {remedy}")
+    return llm
+
+
 def instructed(llm: LLM | None, text: str | None) -> LLM | None:
     """Return `llm` with `text`, if any, after the instructions that it has. Raises InputError if
     that is no text.

@@ -174,18 +174,11 @@ def with_format(
     if schema is None or form is None:
         return body
     if form == "json_schema":
-        return {**body, "response_format": _response_format(schema)}
+        name = re.sub(r"[^\w-]+", "_", str(schema.get("title", "answer")), flags=re.ASCII)[:64]
+        strict = {"name": name or "answer", "strict": True, "schema": dict(schema)}
+        return {**body, "response_format": {"type": form, "json_schema": strict}}
     asked = dict(body) if form == "text" else {**body, "response_format": {"type": form}}
     if "json" not in json.dumps(body["messages"]).casefold():
         words = f"Reply with one JSON object of this JSON schema: {json.dumps(dict(schema))}"
         asked["messages"] = [*body["messages"], {"role": "user", "content": words}]
     return asked
-
-
-def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `schema` in the form of the protocol, named by its title."""
-    name = re.sub(r"[^\w-]+", "_", str(schema.get("title", "answer")), flags=re.ASCII)[:64]
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name or "answer", "strict": True, "schema": dict(schema)},
-    }

@@ -12,7 +12,7 @@ from typing import Any
 
 from memsys.core.json_text import check_json, parse_json
 from memsys.core.types import Usage
-from memsys.llm.base import Completion, LLMError, ToolCall
+from memsys.llm.base import LLM, Completion, LLMError, ToolCall
 from memsys.llm.pricing import MOST_TOKENS, usage_of
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -128,11 +128,13 @@ def completion(
     )
 
 
-def schema_reply(reply: Completion, schema: Mapping[str, Any], model: str) -> dict[str, Any]:
-    """Return the JSON object of a `reply` to a request with the object schema `schema`. Raises
-    LLMError naming `model` if it violates the schema.
+def json_reply(llm: LLM, request: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON object with exactly these `properties`, by their schemas, that `llm` replies
+    to `request`. Raises LLMError if the reply is another.
     """
-    found: dict[str, Any] = parse_json(_of_schema(reply.text, schema, model, reply.finish))
+    schema = object_schema(properties)
+    reply = llm.complete([{"role": "user", "content": request}], schema=schema)
+    found: dict[str, Any] = parse_json(_of_schema(reply.text, schema, llm.name, reply.finish))
     return found
 
 

@@ -25,8 +25,8 @@ from pydantic import (
     ValidationError,
 )
 
+from memsys.core.chinese_dates import iso_date
 from memsys.core.errors import InputError, first_problem, problems
-from memsys.core.relative_dates import iso_date
 from memsys.core.types import Turn
 
 P = ParamSpec("P")

@@ -116,12 +116,8 @@ class Neo4jRelations:
                 "SET r.mentions = row.mentions, r.created = row.created, "
                 "r.last_seen = row.last_seen, r.ended = row.ended, r.turns = row.turns",
                 [
-                    {
-                        **_ends(owner, relation.key),
-                        **row_of(relation),
-                        "turns": list(relation.turns),
-                    }
-                    for relation in latest.values()
+                    {**_ends(owner, one.key), **row_of(one), "turns": list(one.turns)}
+                    for one in latest.values()
                 ],
             )
 

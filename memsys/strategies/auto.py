@@ -11,10 +11,9 @@ from memsys.core.declared import Count, Range, check_values
 from memsys.core.errors import InputError
 from memsys.core.types import Candidate, Query
 from memsys.graph.build import GraphSettings
-from memsys.index.auto import load_auto_weights, shares
 from memsys.index.rank import Scores, min_max, top
 from memsys.index.signals import standardised
-from memsys.index.weights import weighted
+from memsys.index.weights import load_auto_weights, shares, weighted
 from memsys.stores.size import together
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy

@@ -191,11 +191,10 @@ class Decompose(Strategy):
         """Return whether the conjuncts occur together as written in at least half of the memories
         that have the rarest of them.
         """
-        patterns = [_as_words(text) for text in (found.whole, *found.conjuncts)]
+        patterns = [
+            re.compile(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])", re.IGNORECASE)
+            for text in (found.whole, *found.conjuncts)
+        ]
         contents = [memory.content for memory in self.store.memories]
         together, *each = (sum(map(bool, map(one.search, contents))) for one in patterns)
         return 2 * together >= max(min(each), 1)
-
-
-def _as_words(text: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])", re.IGNORECASE)

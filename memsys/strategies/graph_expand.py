@@ -13,8 +13,9 @@ from memsys.core.types import Candidate, Memory, Query
 from memsys.graph.expansion import Expansion, expand, rounded
 from memsys.index.rank import Ranking, Start
 from memsys.knowledge.relations.written_graph import WrittenByModel, WrittenGraph
+from memsys.llm.base import needed_model
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.llm.reply import object_schema, schema_reply
+from memsys.llm.reply import json_reply
 from memsys.strategies.graph_score import GraphScore
 from memsys.strategies.store import Parts
 
@@ -64,11 +65,7 @@ class GraphExpand(GraphScore):
             )
         self._judge: Prompt | None = None
         if use_graph_expansion and self._expansion.judge is not None:
-            if parts.llm is None:
-                raise InputError(
-                    "strategy.expansion.judge=llm: no model to judge neighbours; add llm=openai "
-                    "or llm=local"
-                )
+            needed_model(parts.llm, "strategy.expansion.judge=llm", "judge neighbours")
             self._judge = load_prompt(self._expansion.judge_prompt, JUDGE_PLACES)
             self.prompts = {**self.prompts, "expansion_judge": self._judge}
 
@@ -172,12 +169,11 @@ class GraphExpand(GraphScore):
         if self._judge is None or llm is None or not memories:
             return {}
         number = {"type": "integer", "enum": list(range(1, len(memories) + 1))}
-        schema = object_schema({"relevant": {"type": "array", "items": number}})
+        rows = {"type": "array", "items": number}
         notes = [
             f"{n}. {dated(' '.join(memory.content.split()), memory.time).rstrip()}"
             for n, memory in enumerate(memories, 1)
         ]
         asked = self._judge.fill(question=query.text, notes="\n".join(notes))
-        reply = llm.complete([{"role": "user", "content": asked}], schema=schema)
-        numbers = {int(n) for n in schema_reply(reply, schema, llm.name)["relevant"]}
+        numbers = {int(n) for n in json_reply(llm, asked, {"relevant": rows})["relevant"]}
         return {memory.id: n in numbers for n, memory in enumerate(memories, 1)}

@@ -13,7 +13,7 @@ from memsys.core.types import Candidate, Query
 from memsys.index.rank import Start
 from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.llm.reply import object_schema, schema_reply
+from memsys.llm.reply import json_reply
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.store import Parts
 
@@ -105,7 +105,5 @@ class Gate:
 
 def spans_domains(query: str, llm: LLM, prompt: Prompt) -> bool:
     """Return whether `llm` finds several domains in `query`. Raises LLMError without an answer."""
-    schema = object_schema({"several": {"type": "boolean"}})
-    asked = [{"role": "user", "content": prompt.fill(question=query)}]
-    reply = llm.complete(asked, schema=schema)
-    return bool(schema_reply(reply, schema, llm.name)["several"])
+    request = prompt.fill(question=query)
+    return bool(json_reply(llm, request, {"several": {"type": "boolean"}})["several"])

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from memsys.context.writers import ContextWriter
-from memsys.core.language import covers, language_of
+from memsys.core.terms import covers, language_of
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Memory, Vectors
 from memsys.embed.cache import CachedEmbedder
@@ -22,8 +22,7 @@ from memsys.graph.store import MemoryGraph, NetworkXStore
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
 from memsys.index.signals import Signals
-from memsys.index.tokens import TokenIndex
-from memsys.index.vector import LargeVectors, Nearest, VectorIndex
+from memsys.index.vector import LargeVectors, Nearest, TokenIndex, VectorIndex
 from memsys.index.weights import load_weights
 from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.relations.written_graph import WrittenByModel, WrittenGraph

@@ -124,7 +124,7 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
         elif golds:
             reasons.append(
                 f"{pair} were scored by different gold answers to {len(golds)} questions "
-                f"({', '.join(golds[:_SHOWN])}{', ...' if len(golds) > _SHOWN else ''})"
+                f"({listed(golds)})"
             )
         cited = [evidence_name(one.manifest) for one in (first, run)]
         metrics = [find(measure.key) for measure in measures]
@@ -152,6 +152,11 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
                 f"exclude the verdicts by --score {first.own_f1}"
             )
     return reasons
+
+
+def listed(ids: Sequence[str]) -> str:
+    """Return the first question ids for a message, `a/1, a/2, a/3, ...`."""
+    return ", ".join([*ids[:_SHOWN], *["..."] * (len(ids) > _SHOWN)])
 
 
 def _depths(first: Run, run: Run, measures: Sequence[Measure]) -> list[str]:
@@ -228,14 +233,13 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
             found.append(f"{run.label}: the run is {run.manifest['status']}, not complete")
     for measure, shared in measures:
         if shared.left_out:
-            ids = ", ".join(shared.left_out[:_SHOWN]) + ", ..." * (len(shared.left_out) > _SHOWN)
             why = "; ".join(
                 f"{label}: " + ", ".join(f"{count} {reason}" for reason, count in counts.items())
                 for label, counts in shared.why.items()
             )
             found.append(
                 f"{measure.key}: {len(shared.left_out)} questions do not count, {len(shared.ids)} "
-                f"do ({why}): {ids}"
+                f"do ({why}): {listed(shared.left_out)}"
             )
     sources = (row.get("judge_source") for run in runs for row in run.records.values())
     if any(measure.key == JUDGE for measure, _ in measures) and any(sources):

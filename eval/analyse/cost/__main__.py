@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from eval import cli
 from eval.records.prices import (
@@ -26,50 +27,17 @@ from eval.rendering.terminal import sentence
 from eval.summary.summarise import OVERALL, summarise
 from memsys.core.errors import InputError
 from memsys.core.places import find_run
+from memsys.core.yaml_text import load_table
 
 UNKNOWN = "unknown"
-INGESTION = (
-    "Ingestion: all sessions and the building of the indexes; replayed calls count at their "
-    "recorded cost and time, queues and failed attempts not at all. Stored: mean over "
-    "conversations at their end; tokens are o200k, of memories and of the entities and relations "
-    "that a model wrote; kB are 1,000 bytes of memories, vectors and graph in plain files "
-    "(docs/models.md); - where it is not known. Break-even: questions until ingestion and "
-    "questions cost less than the full_context run among these."
-)
-_NOT_LIVE = {
-    "recorded": " (some replayed)",
-    "vectors": " (some vectors cached)",
-    "shared": " (some measured in an earlier job of the sweep)",
-}
+_TEXTS = load_table(Path(__file__).with_name("texts.yaml"))
+INGESTION: str = _TEXTS["ingestion"]
 _UNITS = ("memories", "tokens", "nodes", "edges", "bytes")  # of a store; tokens are o200k
-_SCORES = {  # column of a summary's cell -> heading and decimals
-    "f1": ("F1", 3),
-    "judge": ("judge", 3),
-    "evidence_recall": ("evidence recall", 3),
-    "context_tokens_mean": ("context tokens", 0),
-}
-_NOTES = (
-    "System: ingestion, retrieval and answers, without the judge. Per question: retrieval and "
-    "answer.",
-    "Replayed calls count at their cost when live; failed attempts are not counted.",
-    "Break-even: questions of a conversation until ingestion and questions cost less than "
-    "full_context.",
-)
-_USED = {  # source of a latency -> what was not made anew
-    "shared": "an index or graph of an earlier job of the sweep, at the time that making it took",
-    "vectors": "cached vectors, at the time that they took",
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the costs; return exit code 2 for invalid input, 130 after Ctrl-C."""
-    parser = cli.parser(
-        "cost",
-        "Tokens and dollars of runs by phase and per question, and the break-even: the "
-        "number of questions of a conversation from which ingestion and questions cost less than "
-        "the full_context run among them. Tokens are as the endpoints report them, prices those of "
-        "each run's manifest.",
-    )
+    parser = cli.parser("cost", _TEXTS["help"])
     cli.add_runs(parser)
     parser.add_argument(
         "--writing",
@@ -108,7 +76,7 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
     if not paid:
         return
     print(per_question(spendings).text())
-    print("\n" + "\n".join(map(sentence, _NOTES)))
+    print("\n" + "\n".join(map(sentence, _TEXTS["notes"])))
 
 
 def _keyless(one: Spending) -> bool:
@@ -137,7 +105,7 @@ def _about(one: Spending) -> str:
         )
     if replayed := sum(record["recorded"] is not None for record in records):
         parts.append(f"{replayed:,} questions used recorded answers")
-    for source, used in _USED.items():
+    for source, used in _TEXTS["used"].items():
         if count := sum(record["latency_source"] == source for record in records):
             parts.append(f"{count:,} questions used {used}")
     return "; ".join(parts)
@@ -201,7 +169,7 @@ def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str,
     seconds = sum(line["latency_ms"] for line in lines) / 1000 if known else None
     sources = {line["latency_source"] for line in lines}
     sources |= {"shared" for line in lines if "shared_ms" in line}
-    notes = [note for source, note in _NOT_LIVE.items() if source in sources]
+    notes = [f" ({note})" for source, note in _TEXTS["not_live"].items() if source in sources]
     column = {
         "sessions": number(sessions or None, 0),
         "conversations": f"{run.conversations:,}",
@@ -223,7 +191,7 @@ def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str,
             size, name = each(size, 1000), "kB"
         column[f"{name} stored, a conversation"] = number(size, 1)
     failed = f" ({cell['errors']} errors)" if cell["errors"] else ""
-    for score, (title, digits) in _SCORES.items():
+    for score, (title, digits) in _TEXTS["scores"].items():
         text = UNJUDGED if score == "judge" else ABSENT
         if found := interval_of(cell, score):
             source = cell.get("judge_source") if score == "judge" else None

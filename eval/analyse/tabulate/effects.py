@@ -18,7 +18,7 @@ from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.rendering.blocks import Table
-from eval.rendering.contrasts import COLUMNS, csv_lines, difference_cells
+from eval.rendering.contrasts import COLUMNS, difference_cells
 from eval.rendering.numbers import ABSENT, interval, percent, signed
 from eval.summary.contrast import NOT_SHOWN, Row, contrast, paired_contrasts
 from eval.summary.measures import (
@@ -100,11 +100,6 @@ def rows_of(grid: Grid, found: Sequence[Effects]) -> Table:
             tokens = interval(context_tokens(run), 0)
             lines.append([*line, tokens, f"`{run.manifest['config_sha256'][:HASH]}`"])
     return Table(header, lines)
-
-
-def as_csv(found: Sequence[Effects]) -> str:
-    """Return CSV with all numbers at full precision: a line per run, measure and type."""
-    return text_of(COLUMNS, (line for one in found for line in csv_lines(one.tables, one.runs)))
 
 
 def _difference(row: Row | None, index: int) -> str:

@@ -86,7 +86,7 @@ def _scores(paper: Paper) -> Iterator[_Figure]:
         for row in table.rows:
             run = paper.run(row.system)
             for label, score in zip(table.columns, row.scores, strict=True):
-                type_ = TYPES[paper.source.labels[label].category]
+                type_ = TYPES[paper.source.labels[label]["category"]]
                 column = label if label.lower() == type_ else f"{label} ({type_})"
                 rows = [one for one in run.counted if one["type"] == type_] if run else []
                 for name, key in _keys(table.metric, run):

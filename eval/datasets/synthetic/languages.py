@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from memsys.core.relative_dates import resolve
+from memsys.core.chinese_dates import resolve
 
 RELATIONS: Final = {  # kinds of subject and value
     "neighbour": ("person", "person"),

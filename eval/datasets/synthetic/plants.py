@@ -30,7 +30,7 @@ from eval.datasets.types import (
 )
 from memsys.core.declared import CountFrom0, Range, check_fields
 from memsys.core.errors import InputError
-from memsys.core.language import language_of
+from memsys.core.terms import language_of
 
 Deletion = Literal["done", "said"]
 _PERSONAL: Final = tuple(one for one, (of, _) in RELATIONS.items() if of == "person")

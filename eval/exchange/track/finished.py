@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -63,12 +62,6 @@ class Tracker(Protocol):
         """Log `run`, or update it if it was logged before."""
 
 
-def check_installed(package: str) -> None:
-    """Raise InputError without the `package` of the tracker and the extra of the same name."""
-    if find_spec(package) is None:
-        raise InputError(f"tracker={package}: not installed; pip install 'memsys[{package}]'")
-
-
 def tracker_of(config: DictConfig) -> Tracker | None:
     """Return the tracker of the group `tracker`; None if none is chosen.
 
@@ -106,6 +99,9 @@ def read(folder: Path) -> FinishedRun:
     except ValueError as error:
         raise InputError(f"{path}: {error}; write it again by python -m eval rescore") from error
     began, ended = manifest["started"], manifest["ended"]
+    files = [folder / name for name in _FILES]
+    for file in files:
+        check_entry(file)  # a link is not uploaded
     return FinishedRun(
         hashlib.sha256(f"{manifest['run_id']} {began}".encode()).hexdigest()[:_ID_LENGTH],
         manifest["run_id"],
@@ -113,14 +109,8 @@ def read(folder: Path) -> FinishedRun:
         dict(_metrics(manifest, summary)),
         {name: text for name, text in _tags(manifest, summary).items() if text},
         (_unix(began), _unix(ended or began)),
-        tuple(path for name in _FILES if _is_kept(path := folder / name)),
+        tuple(file for file in files if file.is_file()),
     )
-
-
-def _is_kept(path: Path) -> bool:
-    """Return whether the run has the file; InputError if it is a link, which is not uploaded."""
-    check_entry(path)
-    return path.is_file()
 
 
 def _parameters(manifest: Manifest) -> Iterator[tuple[str, Parameter]]:

@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from eval.exchange.track.finished import FinishedRun, check_installed
+from eval.exchange.track.finished import FinishedRun
 from memsys.core.declared import check_fields
+from memsys.core.errors import check_installed
 
 _ID = "memsys_id"  # the tag by which a run is found again
 _LONGEST = 5000  # characters of a tag or parameter
@@ -30,7 +31,7 @@ class MLflow:
     def __post_init__(self) -> None:
         """Check the settings, and that MLflow is installed; see Tracker."""
         check_fields(self, "tracker")
-        check_installed("mlflow")
+        check_installed("mlflow", "tracker=mlflow", "mlflow")
         for name in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_DISABLE_TELEMETRY"):
             os.environ.setdefault(name, "true")  # since 3.13 it writes no files else
 

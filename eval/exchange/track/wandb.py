@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from eval.exchange.track.finished import FinishedRun, check_installed
+from eval.exchange.track.finished import FinishedRun
 from memsys.core.declared import check_fields
+from memsys.core.errors import check_installed
 
 _OFFLINE = "offline"
 _LOGIN_S = 30  # to wait for a key to be typed
@@ -40,7 +41,7 @@ class WeightsAndBiases:
     def __post_init__(self) -> None:
         """Check the settings, and that wandb is installed; see Tracker."""
         check_fields(self, "tracker")
-        check_installed("wandb")
+        check_installed("wandb", "tracker=wandb", "wandb")
         os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
 
     def log(self, run: FinishedRun) -> None:

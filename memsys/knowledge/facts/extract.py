@@ -104,13 +104,6 @@ class ExtractSettings:
             )
 
 
-def needed_model(llm: LLM | None, setting: str, what: str, remedy: str) -> LLM:
-    """Return `llm`. Raises InputError if it is None; `what`: the text that a model writes."""
-    if llm is None:
-        raise InputError(f"{setting}: no model to write the {what}; add {remedy}")
-    return llm
-
-
 def for_roles(settings: ExtractSettings) -> ExtractSettings:
     """Return `settings` for messages with roles: the prompts for dialogues between people are
     replaced by those for users and for agents; any other prompt is used for both.

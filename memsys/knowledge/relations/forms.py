@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from memsys.core.declared import Cosine, Count, check_fields
 from memsys.knowledge.facts.fact import Event, fault, tokens
-from memsys.knowledge.facts.operations import Calls
+from memsys.knowledge.facts.fact_writer import Calls
 from memsys.llm.base import LLM, Completion, Tool
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.llm.reply import object_schema, violation

@@ -13,9 +13,9 @@ import pytest
 from baselines.mcp import admission
 from baselines.mcp import strategy as module
 from baselines.mcp.admission import Server
+from baselines.mcp.connection import Address, Command
 from baselines.mcp.strategy import Mcp
 from baselines.mcp.tools import Wanted
-from baselines.mcp.transports import Address, Command
 from memsys.strategies.store import Parts
 from tests.baselines.mcp.toy import Toy
 

@@ -14,13 +14,13 @@ from eval.regress import fit_auto
 from eval.regress.fit_auto import KINDS, Kind, examples_of_kinds, fit, main
 from eval.regress.fit_fusion import Example, fitted
 from memsys.core.errors import InputError
-from memsys.index.auto import SETS, load_auto_weights
+from memsys.index.weights import AUTO_SETS, load_auto_weights
 
 
 def kind(seed: int, count: int, *, tokens: bool = True) -> Kind:
     """Questions over six memories, whose evidence is the row with the highest `words`."""
     draw = np.random.default_rng(seed)
-    names = SETS["with_tokens" if tokens else "with_vectors"]
+    names = AUTO_SETS["with_tokens" if tokens else "with_vectors"]
     examples = []
     for _ in range(count):
         signals = {name: draw.random(6) for name in names}
@@ -41,7 +41,7 @@ def test_a_fit_repeats_is_checked_and_names_its_data(tmp_path, said, monkeypatch
     assert yaml.safe_load(one.read_text())["fitted_on"]["two"] == MADE["two"].datasets
     assert main(["--check", "--out", str(one)]) == 0
     weights = load_auto_weights(one)
-    assert all(getattr(weights, name).keys() == set(SETS[name]) for name in SETS)
+    assert all(getattr(weights, name).keys() == set(AUTO_SETS[name]) for name in AUTO_SETS)
     changed = replace(weights, remark={"window_cosine": weights.remark["window_cosine"] + 0.06})
     two.write_text(fit_auto.written(changed, "auto", {}), "utf-8")
     load_auto_weights.cache_clear()
@@ -51,11 +51,11 @@ def test_a_fit_repeats_is_checked_and_names_its_data(tmp_path, said, monkeypatch
 
 def test_every_kind_weighs_the_same_whatever_its_number_of_questions():
     twice = {**MADE, "one": Kind([*MADE["one"].examples] * 2, [])}
-    for name in SETS:
+    for name in AUTO_SETS:
         found, expected = (getattr(fit(kinds), name) for kinds in (twice, MADE))
         assert found == pytest.approx(expected, abs=0.02), name
     examples = [one for each in ("one", "two") for one in MADE[each].examples]
-    alike = fitted(examples, SETS["with_tokens"])
+    alike = fitted(examples, AUTO_SETS["with_tokens"])
     assert fit(MADE).with_tokens != pytest.approx(alike, abs=0.02)  # nine count as thirty
 
 

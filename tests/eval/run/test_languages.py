@@ -14,7 +14,7 @@ import pytest
 
 from eval.analyse.compare.__main__ import main as compare
 from eval.exchange.merge.__main__ import main as merge
-from memsys.core import language
+from memsys.core import terms
 from memsys.core.program import as_started
 from memsys.core.types import Usage, Vectors
 from memsys.embed import base
@@ -107,7 +107,7 @@ def test_the_classifier_is_loaded_once_before_any_phase_is_timed(data, completed
     loads, load = [], langid.load_model
     monkeypatch.setattr(langid, "IDENTIFIER", None)
     monkeypatch.setattr(langid, "load_model", lambda: loads.append(load()))
-    language._likeliest.cache_clear()
+    terms._likeliest.cache_clear()
     completed(*(one for one in data if not one.startswith("strategy=")), "strategy=fusion")
     assert len(loads) == 1
 

@@ -10,10 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memsys.core import english_dates
-from memsys.core.chinese_dates import find_dates_zh
+from memsys.core.chinese_dates import find_dates_zh, resolve
 from memsys.core.english_dates import find_dates
 from memsys.core.numbers import chinese_value
-from memsys.core.relative_dates import resolve
 
 SATURDAY, WEDNESDAY, SUNDAY = date(2023, 7, 15), date(2024, 4, 17), date(2024, 1, 14)
 

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from memsys.core.language import language_of
-from memsys.core.terms import cjk_terms, is_cjk, stem, terms, words
+from memsys.core.terms import cjk_terms, is_cjk, language_of, stem, terms, words
 from memsys.core.titles import title_of
 from memsys.strategies.decompose import conjunction_of
 

