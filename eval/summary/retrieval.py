@@ -137,9 +137,7 @@ def by_type(
     return found, problems
 
 
-def first_ranks(
-    run: Run, unit: Unit, seed: int, resamples: int | None = None
-) -> dict[str, FirstRanks]:
+def first_ranks(run: Run, unit: Unit, seed: int) -> dict[str, FirstRanks]:
     """Return the ranks of the first evidence by question type and `overall`, of types that have
     questions with evidence. Raises InputError as `value` does.
     """
@@ -150,7 +148,7 @@ def first_ranks(
         if not asked:
             continue
         places = [ranks[row["id"]] or math.inf for row in asked]
-        share = _bootstrap(run, asked, seed, resamples).mean([float(p < math.inf) for p in places])
+        share = _bootstrap(run, asked, seed).mean([float(p < math.inf) for p in places])
         median = float(np.median(places))
         assert share is not None  # noqa: S101 - for the type checker
         found[type_] = FirstRanks(median if median < math.inf else None, share.within())
@@ -194,7 +192,7 @@ def _by_type(run: Run) -> dict[str, list[Record]]:
 
 
 def _bootstrap(
-    run: Run, rows: Sequence[Record], seed: int, resamples: int | None
+    run: Run, rows: Sequence[Record], seed: int, resamples: int | None = None
 ) -> ClusterBootstrap:
     resamples = resamples or (run.manifest.get("config") or {}).get("resamples") or RESAMPLES
     return ClusterBootstrap([row["conversation"] for row in rows], seed, resamples)

@@ -15,16 +15,8 @@ from eval.cli import add_runs, add_wide, check_seed_and_out, code_of, parser, wr
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
 from eval.records.run import Run, load_runs
+from eval.rendering import contrasts
 from eval.rendering.blocks import Table
-from eval.rendering.contrasts import (
-    comma_separated,
-    conclusions,
-    difference_text,
-    mean_text,
-    method,
-    pairs,
-    table,
-)
 from eval.rendering.page import page_markdown
 from eval.rendering.palette import Look, looks
 from eval.rendering.plots import WIDTH, figure, files_of
@@ -90,19 +82,19 @@ def _compare(options: argparse.Namespace) -> None:
         of_pairs = found.pairs(len(runs), type_, options.seed)  # the best run is the first
         for rows in of_pairs:
             print(f"\n{rows[0].key}, {type_name(type_, types_of(runs))}")
-            print(pairs(rows, runs).text())
-        print("\n" + sentence(method(of_pairs, runs, "its reference")))
+            print(contrasts.pairs(rows, runs).text())
+        print("\n" + sentence(contrasts.method(of_pairs, runs, "its reference")))
         return
     titled = [(title(m), rows) for (m, _), rows in zip(found.counted, tables, strict=True) if rows]
     for name, rows in titled:
-        print(f"\n{name}\n{table(rows, runs).text()}")
-    how = method(tables, runs, extra=found.extra)
+        print(f"\n{name}\n{contrasts.table(rows, runs).text()}")
+    how = contrasts.method(tables, runs, extra=found.extra)
     print("\n" + sentence(how))
     if options.out is not None:
         names = write(options.out, titled, runs, warnings, how)
         print(f"written to {options.out}: {', '.join(names)}")
     print()
-    print("\n".join(map(sentence, conclusions(tables, runs))))
+    print("\n".join(map(sentence, contrasts.conclusions(tables, runs))))
 
 
 def write(
@@ -118,20 +110,20 @@ def write(
     for name, rows in titled:
         over = scope(row.clusters for row in rows)
         caption = f"{name}: mean and {_kind(rows)} from {runs[0].label}, 95% intervals {over}"
-        of_latex.append(table(rows, runs).latex(caption))
+        of_latex.append(contrasts.table(rows, runs).latex(caption))
     named = [[run.label, run.manifest["run_id"], run.manifest["dataset"]] for run in runs]
     texts = {
         "compare.md": page_markdown(
             "compare.md.j2",
             "eval.analyse.compare",
             runs=runs,
-            conclusions=conclusions(tables, runs),
+            conclusions=contrasts.conclusions(tables, runs),
             named=Table(["run", "id", "data"], named),
             warnings=warnings,
-            titled=[(name, table(rows, runs)) for name, rows in titled],
+            titled=[(name, contrasts.table(rows, runs)) for name, rows in titled],
             how=how,
         ),
-        "compare.csv": comma_separated(tables, runs),
+        "compare.csv": contrasts.comma_separated(tables, runs),
         "compare.tex": "\n".join(of_latex),
     }
     with writing_into(folder):
@@ -181,7 +173,9 @@ def _forest(axes: Axes, rows: Sequence[Row], runs: Sequence[Run], others: Sequen
             face: dict[str, Any] = {"mfc": look.hex if shown else "white", "mec": look.hex}
             axes.plot(found.value, top + i, look.symbol, ms=look.size, markeredgewidth=1.2, **face)
             style: dict[str, Any] = {"va": "center", "weight": "bold" if shown else "normal"}
-            axes.text(edge * 1.03, top + i, difference_text(row, one), fontsize=8.5, **style)
+            axes.text(
+                edge * 1.03, top + i, contrasts.difference_text(row, one), fontsize=8.5, **style
+            )
     axes.set(xlim=(-edge, edge), ylim=(max(ticks) + 0.6, -0.6))
     axes.set_yticks(list(ticks), list(ticks.values()))
     for label in axes.get_yticklabels()[:: len(others) + 1]:
@@ -208,7 +202,7 @@ def heatmap(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
             for y, row in enumerate(rows):
                 for x, mean in enumerate(row.means):
                     colour = "black" if mean.value > 0.55 * top else "white"
-                    text = mean_text(row, x).replace(" [", "\n[")
+                    text = contrasts.mean_text(row, x).replace(" [", "\n[")
                     axes.text(x, y, text, ha="center", va="center", color=colour, fontsize=8)
             axes.set_xticks(range(len(runs)), [_broken(run.label) for run in runs])
             axes.set_yticks(range(len(rows)), _labels(rows, runs))

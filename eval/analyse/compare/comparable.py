@@ -21,12 +21,13 @@ from eval.summary.measures import (
     ADVERSARIAL,
     F1,
     JUDGE,
+    RECALL,
     Measure,
     Shared,
     choose,
     data_files,
+    has_score,
     lower_is_better,
-    retrieval_beside,
     same_data,
     share,
 )
@@ -74,8 +75,11 @@ def compared(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> Co
     """
     measures = choose(runs, names, type_)
     against = objections(runs, measures, names)
-    beside = [] if names or against else retrieval_beside(runs, measures)
-    if beside and objections(runs, beside, [beside[0].key]):
+    beside, first = [], measures[0]
+    of_answers = first.ranking is None and first.key != ABSTAINED
+    if not names and not against and of_answers and all(has_score(one, RECALL) for one in runs):
+        beside = [Measure(RECALL, first.types)]
+    if beside and objections(runs, beside, [RECALL]):
         beside = []
     counted = [(measure, share(runs, measure)) for measure in (*measures, *beside)]
     return Compared(counted, len(beside), against)
@@ -212,10 +216,9 @@ def title(measure: Measure) -> str:
 
 def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> list[str]:
     """Return warnings: settings in which runs differ, unfinished runs, questions left out."""
-    found = []
-    first = runs[0]
+    first, found = runs[0], []
     for run in runs[1:]:
-        imported = [one.label for one in (first, run) if one.manifest.get("kind") == "imported"]
+        imported = any(one.manifest.get("kind") == "imported" for one in (first, run))
         config, other = first.manifest["config"], run.manifest["config"]
         settings = [key for key in {**config, **other} if config.get(key) != other.get(key)]
         # Unless both strategies use vectors, the embedder explains no difference.

@@ -7,17 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from eval import cli
-from eval.records.prices import (
-    FULL_CONTEXT,
-    INGEST,
-    PhaseUsage,
-    Spending,
-    break_even,
-    each,
-    full_context_of,
-    price_dates,
-    spending,
-)
+from eval.records import prices
 from eval.records.run import Run, load_run
 from eval.records.schema import Cell, IngestLine
 from eval.rendering.blocks import Table
@@ -55,7 +45,7 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise InputError("RUN: one run is named twice")
     runs = [load_run(one, label=one.name, complete=False, answered=False) for one in folders]
-    spendings = [spending(run) for run in runs]
+    spendings = [prices.spending(run) for run in runs]
     paid = [one for one in spendings if not _keyless(one)]
     for one in spendings:
         title = f"{one.run.label}: {one.run.strategy} on {one.run.manifest['dataset']}"
@@ -79,12 +69,12 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
     print("\n" + "\n".join(map(sentence, _TEXTS["notes"])))
 
 
-def _keyless(one: Spending) -> bool:
+def _keyless(one: prices.Spending) -> bool:
     """Return whether the run is known to have called no model with a price."""
     return all(phase.calls == 0 for phase in one.phases.values())
 
 
-def _about(one: Spending) -> str:
+def _about(one: prices.Spending) -> str:
     """Return number of questions, models, date of the prices, and whether the run is complete."""
     manifest, records = one.run.manifest, one.run.records.values()
     reader = f"reader {manifest['models'].get('reader') or 'unknown'}"
@@ -94,7 +84,7 @@ def _about(one: Spending) -> str:
         f"questions {len(records):,}, conversations {one.conversations}, {reader}, "
         + (f"judge {judge['name']}" if judge else "no judge")
     ]
-    as_of = price_dates(one.run)
+    as_of = prices.price_dates(one.run)
     if _keyless(one):
         parts.append("keyless: no model with a price was called")
     elif all(phase.usd == 0 for phase in one.phases.values()):
@@ -111,9 +101,9 @@ def _about(one: Spending) -> str:
     return "; ".join(parts)
 
 
-def by_phase(run: Spending) -> Table:
+def by_phase(run: prices.Spending) -> Table:
     """Calls, tokens and dollars: a row for each phase."""
-    columns: dict[str, Callable[[tuple[str, PhaseUsage]], str]] = {
+    columns: dict[str, Callable[[tuple[str, prices.PhaseUsage]], str]] = {
         "phase": lambda row: row[0],
         "calls": lambda row: number(row[1].calls, 0, UNKNOWN),
         "input tokens": lambda row: number(row[1].input_tokens, 0, UNKNOWN),
@@ -123,9 +113,9 @@ def by_phase(run: Spending) -> Table:
     return Table.of(run.phases.items(), columns)
 
 
-def per_question(runs: Sequence[Spending]) -> Table:
+def per_question(runs: Sequence[prices.Spending]) -> Table:
     """Tokens and dollars of a question, and the break-even: a row for each run."""
-    columns: dict[str, Callable[[Spending], str]] = {
+    columns: dict[str, Callable[[prices.Spending], str]] = {
         "run": lambda one: one.run.label,
         "questions": lambda one: f"{len(one.run.records):,}",
         "input tokens per question": lambda one: number(one.question.input_tokens, 1, UNKNOWN),
@@ -145,23 +135,23 @@ def ingestion_table(runs: Sequence[tuple[Run, Cell]]) -> Table:
     """Cost and duration of ingestion, sizes of stores, and scores: a column for each run, given
     with its summary's cell of types 1 to 4.
     """
-    spendings = [spending(run) for run, _ in runs]
+    spendings = [prices.spending(run) for run, _ in runs]
     columns = [_ingestion(one, runs[i][1], spendings) for i, one in enumerate(spendings)]
     rows = [[name, *(column[name] for column in columns)] for name in columns[0]]
     return Table(["ingestion", *(run.label for run, _ in runs)], rows)
 
 
-def _break_even(run: Spending, runs: Sequence[Spending]) -> str:
-    if run.run.strategy == FULL_CONTEXT:
+def _break_even(run: prices.Spending, runs: Sequence[prices.Spending]) -> str:
+    if run.run.strategy == prices.FULL_CONTEXT:
         return ABSENT
-    baseline = full_context_of(run, runs)
+    baseline = prices.full_context_of(run, runs)
     if baseline is None:
         return "no such run"
-    after = break_even(run.conversation.usd, run.question.usd, baseline.question.usd)
+    after = prices.break_even(run.conversation.usd, run.question.usd, baseline.question.usd)
     return questions(after, absent=UNKNOWN)
 
 
-def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str, str]:
+def _ingestion(run: prices.Spending, cell: Cell, runs: Sequence[prices.Spending]) -> dict[str, str]:
     """Return the cells of a run's column by the name of their row."""
     lines = run.run.ingests
     sessions = len({(line["conversation"], line["session"]) for line in lines if line["session"]})
@@ -175,8 +165,8 @@ def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str,
         "conversations": f"{run.conversations:,}",
     }
     for unit, count in (("session", sessions), ("conversation", run.conversations)):
-        mean = run.phases[INGEST].per(count)
-        duration = number(each(seconds, count), 3, UNKNOWN)
+        mean = run.phases[prices.INGEST].per(count)
+        duration = number(prices.each(seconds, count), 3, UNKNOWN)
         column |= {
             f"calls a {unit}": number(mean.calls, 1, UNKNOWN),
             f"input tokens a {unit}": number(mean.input_tokens, 1, UNKNOWN),
@@ -188,7 +178,7 @@ def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str,
     for unit in _UNITS:
         size, name = stored.get(unit), unit
         if unit == "bytes":
-            size, name = each(size, 1000), "kB"
+            size, name = prices.each(size, 1000), "kB"
         column[f"{name} stored, a conversation"] = number(size, 1)
     failed = f" ({cell['errors']} errors)" if cell["errors"] else ""
     for score, (title, digits) in _TEXTS["scores"].items():

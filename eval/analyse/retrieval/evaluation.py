@@ -5,7 +5,7 @@ to the first run, as memsys compare prints those of answers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import cast
 
@@ -24,6 +24,7 @@ from eval.analyse.retrieval.measured import (
     set_measures,
     side_by_side,
 )
+from eval.imports.rankings.import_run import UnwrittenRun
 from eval.metrics.retrieval.registry import UNITS, Measure, Unit
 from eval.records.answer_key_views import ORIGINAL, evidence_name
 from eval.records.run import Run
@@ -91,7 +92,11 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
         for title, measures in tables:
             sections.append(Section(title, [about(found, types), in_rows(found, measures, types)]))
     if selected:
-        notes += _not_applied(selected, request, request.measures if ranked else ())
+        ignored = request.measures if ranked else ()
+        given = {"--kind": request.kind, "--at": request.cutoffs, "--measure": ignored}
+        if options := [name for name, chosen in given.items() if chosen]:
+            text = f"{' and '.join(options)} {'does' if len(options) == 1 else 'do'} not apply"
+            notes += [f"{run.label} only selects memories: {text}" for run in selected]
         measures = set_measures(unit)
         if request.measures and not ranked:
             measures = list(request.measures)
@@ -144,17 +149,6 @@ def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]
                 f"Unit {unit}, recall {kinds}, cutoff {at}",
                 main_measures(unit, request.kind, at),
             )
-
-
-def _not_applied(
-    selected: Sequence[Run], request: Request, ignored: Sequence[Measure]
-) -> Iterator[str]:
-    """Yield a note per run that only selects memories, where options do not apply to it."""
-    given = {"--kind": request.kind, "--at": request.cutoffs, "--measure": ignored}
-    if options := [name for name, chosen in given.items() if chosen]:
-        does = "does" if len(options) == 1 else "do"
-        for run in selected:
-            yield f"{run.label} only selects memories: {' and '.join(options)} {does} not apply"
 
 
 def _ended(found: Sequence[Measured], asked: Sequence[Measure]) -> Iterator[str]:
@@ -236,8 +230,8 @@ def _both_keys(
                 id_: {**row, "evidence": row.get("evidence_original", row["evidence"])}
                 for id_, row in run.records.items()
             }
-            other = replace(run, records=cast(Mapping[str, Record], records))
-            other.__dict__["rankings"] = run.rankings  # as the cached property stores them
+            of_original = cast(Mapping[str, Record], records)
+            other = UnwrittenRun(run.label, run.folder, run.manifest, of_original, run.rankings)
             keys = [measured(one, measures, seed) for one in (other, run)]
             found.append((run, keys))
     if not found:
