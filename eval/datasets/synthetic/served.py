@@ -119,11 +119,11 @@ def _own_message(asked: Request) -> Message:
         return json_message(rows)
     if step != "operations":
         return calling([(tools[0], rows)], "")
-    kinds = [(row["operation"], row) for row in rows[step]]
-    return calling(
-        [(kind, {name: row[name] for name in PROMPTS["arguments"][kind]}) for kind, row in kinds],
-        "",
-    )
+    calls = []
+    for row in rows[step]:
+        kind = row["operation"]
+        calls.append((kind, {name: row[name] for name in PROMPTS["arguments"][kind]}))
+    return calling(calls, "")
 
 
 def _prompt(asked: Request) -> str:

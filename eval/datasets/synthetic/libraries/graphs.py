@@ -126,9 +126,8 @@ def lightrag(asked: Request) -> Message | None:
             language, (subject, chain, _) = parsed
             themes, details = [language.names.get(one, one) for one in chain], [subject]
         return json_message({"high_level_keywords": themes, "low_level_keywords": details})
-    if described := _LIGHTRAG["descriptions"].search(
-        last
-    ):  # nothing is left out, as the prompt demands
+    described = _LIGHTRAG["descriptions"].search(last)
+    if described:  # nothing is left out, as the prompt demands
         texts = (json.loads(line)["Description"] for line in described[1].splitlines())
         return text_message("\n".join(dict.fromkeys(texts)))
     passages = map(_LIGHTRAG["input"].search, asked.contents)
