@@ -38,7 +38,7 @@ _ELSEWHERE = {
     "schema": "eval/records/fields.py",
     "serve": "memsys/service/__main__.py",
 }
-EXAMPLES = Path(__file__).with_name("examples.yaml")
+EXAMPLES = Path(__file__).parent / "rendering/examples.yaml"
 
 
 class Terminated(KeyboardInterrupt):
