@@ -20,7 +20,7 @@ from eval.metrics.retrieval.registry import UNITS, Measure, Unit, parse
 from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import RANKINGS
-from eval.records.rankings import SESSION, session_of
+from eval.records.rankings import SESSION, Ranked, session_of
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.summary.known_measures import RankedQuestion, problem_of
@@ -56,9 +56,15 @@ def is_selected(run: Run) -> bool:
     """Return whether the strategy of `run` only selects memories. Raises InputError where no
     rankings are recorded.
     """
+    return all(ranked.selected for ranked in _rankings(run).values())
+
+
+def _rankings(run: Run) -> dict[str, Ranked]:
+    """Return the rankings of `run` by question id. Raises InputError where none are recorded."""
     if not run.rankings:
-        raise InputError(_no_ranking(run, ""))
-    return all(ranked.selected for ranked in run.rankings.values())
+        more = "" if run.manifest.get("memories") else "; run it again with retrieval.depth=100"
+        raise InputError(f"{run.label}: no rankings are recorded{more}")
+    return run.rankings
 
 
 def unit_of(runs: Sequence[Run]) -> Unit:
@@ -76,7 +82,7 @@ def value(run: Run, question: str, measure: Measure) -> float | None:
     record = run.records[question]
     if record["status"] != "ok" or left_out(record):
         return None
-    found = _question(run, record, measure.unit, of_turns=measure.turns is not None)
+    found = _question(run, record, measure.unit)
     if found is None:
         return None
     if problem := problem_of(run, found, measure):
@@ -167,15 +173,13 @@ def _gathered(
     run: Run, measures: Sequence[Measure]
 ) -> tuple[dict[str, dict[str, float | None]], dict[str, str]]:
     """Return the results of `values` for the measures that are known, and of `unknown`."""
-    if not run.rankings:
-        raise InputError(_no_ranking(run, ""))
+    _rankings(run)
     found: dict[str, dict[str, float | None]] = {str(measure): {} for measure in measures}
     problems: dict[str, str] = {}
     for unit in dict.fromkeys(measure.unit for measure in measures):
         chosen = {str(measure): measure for measure in measures if measure.unit == unit}
         try:
-            of_turns = any(measure.turns for measure in chosen.values())
-            for question in _questions(run, unit, of_turns=of_turns):
+            for question in _questions(run, unit):
                 for name, measure in chosen.items():
                     if problem := problem_of(run, question, measure):
                         problems.setdefault(name, problem)
@@ -198,25 +202,20 @@ def _bootstrap(
     return ClusterBootstrap([row["conversation"] for row in rows], seed, resamples)
 
 
-def _questions(run: Run, unit: Unit, *, of_turns: bool = False) -> Iterator[RankedQuestion]:
-    """Yield the questions that count and have evidence; `of_turns`: as in `_question`."""
-    for record in run.counted:
-        if question := _question(run, record, unit, of_turns=of_turns):
-            yield question
+def _questions(run: Run, unit: Unit) -> Iterator[RankedQuestion]:
+    """Yield the questions that count and have evidence."""
+    yield from filter(None, (_question(run, record, unit) for record in run.counted))
 
 
-def _question(
-    run: Run, record: Record, unit: Unit, *, of_turns: bool = False
-) -> RankedQuestion | None:
-    """Return a question with its ranking, None without evidence; `of_turns`: with the rank of the
-    first turn of each session.
-    """
+def _question(run: Run, record: Record, unit: Unit) -> RankedQuestion | None:
+    """Return a question with its ranking, None without evidence."""
     wanted = evidence_of(record, unit)
     if not wanted:
         return None
-    ranked = run.rankings.get(record["id"])
+    ranked = _rankings(run).get(record["id"])
     if ranked is None:
-        raise InputError(_no_ranking(run, record["id"]))
+        where = f"{run.label}: {RANKINGS}"
+        raise InputError(f"{where}: no ranking of {record['id']:.60}; run it again whole")
     ranking = ranked.turns if unit == "turn" else ranked.sessions
     if ranking is None:
         raise InputError(
@@ -224,21 +223,16 @@ def _question(
             if unit == "turn"
             else f"{run.label}: its sessions are unknown; use measures of turns"
         )
-    first: dict[str, int] = {}  # rank of the first turn of each ranked session
-    for rank, turn in enumerate(ranked.turns.ids if of_turns and ranked.turns else (), 1):
-        first.setdefault(session_of(turn), rank)
-    turns = tuple(first.values()) if of_turns and ranked.turns else None
+    turns = None
+    if unit == "session" and ranked.turns is not None:  # rank of the first turn of each session
+        first: dict[str, int] = {}
+        for rank, turn in enumerate(ranked.turns.ids, 1):
+            first.setdefault(session_of(turn), rank)
+        turns = tuple(first.values())
     judged = Judged(ranking.ids, wanted, ranking.size, ranking.tokens, turns)
     units = [unit.tokens for unit in (ranked.turns, ranked.sessions) if unit is not None]
     spent = max((tokens[-1] for tokens in units if tokens), default=None)
     return RankedQuestion(record["id"], ranked.selected, ranking, judged, spent)
-
-
-def _no_ranking(run: Run, question: str) -> str:
-    if not run.rankings:
-        more = "" if run.manifest.get("memories") else "; run it again with retrieval.depth=100"
-        return f"{run.label}: no rankings are recorded{more}"
-    return f"{run.label}: {RANKINGS}: no ranking of {question:.60}; run it again whole"
 
 
 @dataclass(frozen=True, slots=True)
