@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -205,21 +204,9 @@ def _main(arguments: Sequence[str]) -> int:
     options = get_args_parser().parse_args(arguments)
     if not options.multirun and any(getattr(options, name) for name in _HYDRA_FLAGS):
         return _ask_hydra(options)
-    with _uncollected():
-        from eval.run import jobs  # noqa: PLC0415 - half a second that only runs need
+    from eval.run import jobs  # noqa: PLC0415 - half a second that only runs need
+
     return jobs.sweep(options, arguments) if options.multirun else jobs.single(arguments)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Do not look for garbage in what is imported, all of which stays: it takes 0.1 s."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
 
 
 def _ask_hydra(options: Any) -> int:
