@@ -16,14 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from eval.metrics.retrieval import Judged
-from eval.metrics.retrieval.registry import UNITS, Measure, Unit, parse
+from eval.metrics.retrieval.registry import Measure, Unit, parse
 from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import RANKINGS
-from eval.records.rankings import SESSION, Ranked, session_of
+from eval.records.rankings import SESSION, Ranked, UnitRanking, session_of
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.summary.known_measures import RankedQuestion, problem_of
+from eval.summary.closing import IMPORTED
 from eval.summary.summarise import groups
 from memsys.core.errors import InputError
 
@@ -40,6 +40,63 @@ class FirstRanks:
 
     median: float | None
     found: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class RankedQuestion:
+    """A question with evidence: its id, its ranking in one unit, and both as metrics read it.
+    `spent`: tokens of the recorded memories, None if unknown.
+    """
+
+    id: str
+    selected: bool
+    ranking: UnitRanking
+    judged: Judged
+    spent: int | None
+
+
+def problem_of(run: Run, question: RankedQuestion, measure: Measure) -> str | None:
+    """Return why the ranking does not determine `measure`; None where it does."""
+    metric, ranking, judged = measure.metric, question.ranking, question.judged
+    cut = measure.cutoff or measure.tokens or measure.turns
+    if question.selected:
+        if cut or metric.ordered:
+            return (
+                f"{run.label}: its memories are selected, without an order: {measure} has no "
+                "value; use recall, recall_any, recall_all or precision without a cutoff"
+            )
+        return None
+    if not cut and not metric.ordered:
+        return f"{run.label}: {measure} of a ranking needs a cutoff, as {measure}@10"
+    reached, needed = ranking.known, judged.wanted if metric.at_evidence else cut or 0
+    if measure.turns is not None:
+        if judged.turns is None:
+            return f"{run.label}: whole sessions were ranked; {measure} needs a ranking of turns"
+        reached = max(ranking.depth, *judged.turns, 0)
+    if measure.tokens is not None:
+        if question.spent is None and ranking.ids:
+            return f"{run.label}: the tokens of its memories are unknown, and so is {measure}"
+        reached = question.spent or 0
+        needed = min(needed, reached) if len(judged.ranks) == judged.wanted else needed
+    if ranking.complete or needed <= reached:
+        return None
+    depth = depth_of(run)
+    if run.manifest.get("kind") == IMPORTED:
+        more = "more ids" if measure.tokens else f"{needed} or more ids"
+        remedy = f"import rankings of {more}, or give their --depth if shorter ones are complete"
+    elif ranking.depth < (depth or 0):
+        remedy = f"let {run.strategy} rank more (docs/extend.md)"
+    elif measure.tokens:
+        remedy = "run it with a greater retrieval.depth"
+    else:
+        remedy = f"run it with retrieval.depth={needed} or more"
+    return f"{run.label}: depth {depth}: {measure} is unknown; {remedy}"
+
+
+def depth_of(run: Run) -> int | None:
+    """Return the recorded depth; None: all memories, or no rankings."""
+    used = run.manifest["retrieval"]
+    return None if used is None else used["depth"]
 
 
 def evidence_of(record: Record, unit: Unit) -> tuple[str, ...]:
@@ -233,35 +290,3 @@ def _question(run: Run, record: Record, unit: Unit) -> RankedQuestion | None:
     units = [unit.tokens for unit in (ranked.turns, ranked.sessions) if unit is not None]
     spent = max((tokens[-1] for tokens in units if tokens), default=None)
     return RankedQuestion(record["id"], ranked.selected, ranking, judged, spent)
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceRanks:
-    """Rank, from 1, of each evidence `unit` (turn or session) of a question in its ranking.
-
-    A rank is None where the ranking does not contain the id. `listed`: number of ids in the
-    ranking. `complete`: the ranking contains the whole store. `selected`: it has no order.
-    """
-
-    unit: Unit
-    ranks: dict[str, int | None]
-    listed: int
-    complete: bool
-    selected: bool
-
-
-def evidence_ranks(run: Run, record: Record) -> EvidenceRanks | None:
-    """Return the ranks of a question's evidence turns, or of its sessions where it names no turns
-    or only sessions were ranked; None without evidence or a recorded ranking.
-    """
-    ranked = run.rankings.get(record["id"])
-    if ranked is None:
-        return None
-    for unit in UNITS:
-        ranking = ranked.turns if unit == "turn" else ranked.sessions
-        wanted = evidence_of(record, unit)
-        if ranking is not None and wanted:
-            ids = ranking.ids
-            ranks = {id_: ids.index(id_) + 1 if id_ in ids else None for id_ in wanted}
-            return EvidenceRanks(unit, ranks, len(ranking.ids), ranking.complete, ranked.selected)
-    return None
