@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from memsys.core.errors import InputError, complain, problems
-from memsys.core.program import as_started
+from memsys.core.errors import InputError, as_started, complain, problems
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
