@@ -21,7 +21,7 @@ from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 
 HERE = Path(__file__).parent
-_REMEDY = "llm=openai (all but graphiti and hipporag also run with strategy.infer=false)"
+_REMEDY = "add llm=openai (all but graphiti and hipporag also run with strategy.infer=false)"
 
 
 class LibraryMemory(Strategy):

@@ -46,7 +46,7 @@ class WrittenByModel:
         """Return an empty graph. Raises InputError without a model, or if a setting or a prompt
         cannot be used.
         """
-        remedy = "llm=openai, or llm=local graph.calls=schema"
+        remedy = "add llm=openai, or llm=local graph.calls=schema"
         model = needed_model(llm, f"graph={self.name}", "write the graph", remedy)
         settings = RelationGraphSettings(**self._settings)
         extractor = RelationExtractor(model, settings)
