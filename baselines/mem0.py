@@ -15,8 +15,9 @@ from memsys.core.declared import Count
 from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.index.rank import Start
 from memsys.knowledge.facts.extract import ExtractSettings
+from memsys.knowledge.facts.fact import FactChange
 from memsys.knowledge.facts.fact_book import FactBook
-from memsys.knowledge.facts.fact_writer import FactChange, FactWriter, UpdateSettings
+from memsys.knowledge.facts.fact_writer import FactWriter, UpdateSettings
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.find import RelationFinder, RelationSettings
 from memsys.knowledge.relations.forms import RelationGraphSettings
@@ -150,7 +151,7 @@ class Mem0Graph(Mem0):
         extraction.check_exchange("strategy.graph.exchange", settings.exchange)
         self.prompts = {**self.prompts, **extractor.prompts}
         self._graph = RelationGraph(store, uuid4().hex, parts.embedder, settings)
-        self._graph_writer = GraphWriter(extractor, self._graph, settings, self.events, found)
+        self._graph_writer = GraphWriter(extractor, self._graph, settings, found)
         self._finder = RelationFinder(self._graph, extractor, parts.embedder, parts.index, search)
 
     def ingest(self, session: Session) -> int:
@@ -159,7 +160,7 @@ class Mem0Graph(Mem0):
         """
         grown = super().ingest(session)
         self._finder.invalidate()
-        self._graph_writer.write(session)
+        self._graph_writer.write(session, self.events)
         return grown
 
     def forget(self, turns: Sequence[str]) -> int | None:

@@ -33,7 +33,7 @@ from eval.rendering import palette, plots
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.errors import configuration_errors
 from eval.run.composing import check_flags, ordered
-from eval.run.experiment import execute
+from eval.run.jobs import execute
 from eval.summary.sample import Sample
 from eval.summary.summarise import OVERALL, summarise
 from memsys.core.errors import InputError

@@ -101,7 +101,7 @@ def test_a_command_finds_the_modules_of_the_working_folder_last(tmp_path, capsys
     assert "run" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("program", "first"), [("eval", "cli"), ("eval/run", "run.command")])
+@pytest.mark.parametrize(("program", "first"), [("eval", "cli"), ("eval/run", "run.composing")])
 def test_ctrl_c_while_modules_are_imported_shows_no_traceback(program, first, monkeypatch):
     class Interrupted:
         def __getattr__(self, name: str) -> None:

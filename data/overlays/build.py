@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from eval.datasets.overlays import (
     is_overlay,
     read_errors,
     read_overlay,
-    sha256,
     write_overlay,
 )
 from eval.datasets.types import TYPES, Dataset
@@ -63,7 +63,7 @@ def _overlay(options: argparse.Namespace) -> None:
             data=original.files,
             texts=file,
             entries=tuple(
-                error.entry(golds.get((error.id, sha256(error.correct)), "text"))
+                replace(error, gold=golds.get((error.id, error.correct_sha256), "text"))
                 for error in errors.values()
             ),
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from eval.answers.answer_columns import against
 from eval.answers.containers import BY_ROWS, RowList
 from eval.answers.finders import FINDERS
-from eval.answers.layout import Layout, expand
+from eval.answers.layout import Layout, expand, wording
 from eval.answers.questions import QuestionIndex, normalise
 from eval.answers.sheet import Sheet
 from eval.datasets.types import Dataset
@@ -139,10 +139,7 @@ def _assign(sheet: Sheet, given: Layout) -> tuple[str | None, str | None]:
     sheet.fields = {field: several for field, several in sheet.fields.items() if several}
     doubt = against(sheet)
     if doubt is not None and "judge" not in given.columns:
-        problem = problem or (
-            f"{doubt}; name the column of verdicts by --columns judge=COLUMN, or leave it out "
-            "by judge=none"
-        )
+        problem = problem or wording("name_verdicts", doubt=doubt)
         doubt = None
     if {"conversation", "index"} <= sheet.fields.keys() and "id" not in given.columns:
         sheet.fields.pop("id", None)
@@ -171,22 +168,16 @@ def _assign_given(sheet: Sheet, given: Layout) -> str | None:
 def _missing(sheet: Sheet, given: Layout) -> str | None:
     """Return why the columns do not suffice; None if they do."""
     if sheet.index is not None and any(map(sheet.index.of_words, sheet.columns)):
-        return "its first line is a row, not a header; add the names of the columns"
-    answer = sheet.first("answer")
+        return wording("header")
+    answer, present = sheet.first("answer"), _present(sheet)
     if answer is None:
-        return f"no column for the answer; name it by --columns answer=COLUMN ({_present(sheet)})"
+        return wording("no_answer", present=present)
     empty = not sheet.filled[answer] and "error" not in sheet.fields
     # One empty answer is an answer.
     if empty and sheet.rows > 1 and "answer" not in given.columns:
-        return (
-            f"the column of answers, {answer!r:.60}, is empty; name it or another by --columns "
-            f"answer=COLUMN ({_present(sheet)})"
-        )
+        return wording("empty_answer", answer=answer, present=present)
     if not sheet.fields.keys() & {"question", "id", "index"}:
-        return (
-            "no column for the question; name it by --columns question=COLUMN, or give its "
-            f"place in the conversation's qa list as qa_index ({_present(sheet)})"
-        )
+        return wording("no_question", present=present)
     return None
 
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from eval.answers.layout import wording
 from eval.answers.places import ELEMENT, KEY, Place, Spot, fields, places
 from eval.datasets.files import check_there, json_lines, json_value
 from eval.datasets.types import SourceFile
@@ -71,10 +72,7 @@ def read_document(path: Path) -> Document:
     first = re.split("[\r\n]", begin, maxsplit=1)[0]
     delimiter = max(_DELIMITERS, key=first.count)
     if delimiter not in first or "\x00" in first:
-        raise InputError(
-            f"{name}: unknown format; it must be JSON, JSON lines of one object a question, "
-            "or CSV with a header (see docs/importing.md)"
-        )
+        raise InputError(wording("format", where=name))
     return Document(source, CSV, list(_table(text, delimiter, name)))
 
 
@@ -107,10 +105,8 @@ def _table(text: str, delimiter: str, name: str) -> Iterator[tuple[str, dict[str
                 continue
             place = f"line {reader.line_num + skipped}"
             if len(cells) != len(header):
-                raise InputError(
-                    f"{name}: {place}: {len(cells)} fields where the header has "
-                    f"{len(header)}; put texts with commas or line breaks in double quotes"
-                )
+                counts = {"cells": len(cells), "header": len(header)}
+                raise InputError(wording("fields", where=f"{name}: {place}", **counts))
             yield place, dict(zip(header, cells, strict=True))
     except csv.Error as error:
         place = f"line {reader.line_num + skipped}"
@@ -168,9 +164,16 @@ class RowList:
 
     @cached_property
     def sample(self) -> Sequence[Item]:
-        """Up to 2,000 rows spread over the list; long texts are cut."""
-        rows = map(_item, self._place.objects[:: -(-self.count // _SAMPLE)])
-        return [replace(row, fields=_cut(row.fields)) for row in rows]
+        """Up to 2,000 rows spread over the list: long texts cut, long nested values left out."""
+        rows = []
+        for row in map(_item, self._place.objects[:: -(-self.count // _SAMPLE)]):
+            cut = {
+                key: value[:_CUT] if isinstance(value, str) else value
+                for key, value in row.fields.items()
+                if not isinstance(value, dict | list) or len(str(value)) <= _CUT
+            }
+            rows.append(replace(row, fields=cut))
+        return rows
 
     def items(self) -> Iterator[Item]:
         """Yield the rows in file order.
@@ -180,10 +183,8 @@ class RowList:
         for spot in self._place.within:
             for number, member in enumerate(spot.value):
                 if not isinstance(member, dict):
-                    raise InputError(
-                        f"{self._name}: {spot.element(number)}: must be an object {{...}} with "
-                        "question and answer"
-                    )
+                    where = f"{self._name}: {spot.element(number)}"
+                    raise InputError(wording("object", where=where))
         yield from map(_item, self._place.objects)
 
 
@@ -217,9 +218,7 @@ def row_lists(path: Path, wanted: str | None = None) -> Found:
         paths_of = ", ".join(repr(one.path) for one in lists)
         lists = [one for one in lists if _plain(one.path) == _plain(wanted)]
         if not lists:
-            raise InputError(
-                f"{name}: no list of objects at {wanted!r:.80}; --rows may be {paths_of}"
-            )
+            raise InputError(wording("no_list", where=name, wanted=wanted, paths=paths_of))
     sources = tuple(document.source for document in documents)
     return Found(lists, sources, (*passed, *map(shown, without)))
 
@@ -263,21 +262,9 @@ def _files(folder: Path) -> tuple[list[Path], list[str]]:
         if one.name.lower().removesuffix(".gz").endswith(_KINDS) and one.is_file()
     ]
     if not answers:
-        raise InputError(
-            f"{shown(folder)}: no file of answers in this folder ({', '.join(_KINDS)}); "
-            "name the file, or the folder that contains it"
-        )
+        raise InputError(wording("no_file", where=shown(folder), kinds=", ".join(_KINDS)))
     return answers, [one.name for one in inside if one not in answers]
 
 
 def _plain(path: str) -> str:
     return re.sub(r"\[[0-9*]*\]", "", path).removeprefix("$").strip(".")
-
-
-def _cut(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields with long texts cut, without nested values that are long."""
-    return {
-        key: value[:_CUT] if isinstance(value, str) else value
-        for key, value in row.items()
-        if not isinstance(value, dict | list) or len(str(value)) <= _CUT
-    }

@@ -12,7 +12,7 @@ from typing import Any
 from eval.answers import values
 from eval.answers.columns import Proposal, propose
 from eval.answers.containers import Item, row_lists
-from eval.answers.layout import Layout, in_milliseconds
+from eval.answers.layout import Layout, unit_of, wording
 from eval.answers.values import doubtful_times, is_error
 from eval.datasets.types import TYPES, Dataset, SourceFile
 from eval.metrics.registry import reported
@@ -78,16 +78,6 @@ class AnswerFile:
     proposal: Proposal
     rows: tuple[AnswerRow, ...]
 
-    @property
-    def format(self) -> str:
-        """Path of the list of rows in the file."""
-        return self.proposal.rows.path
-
-    @property
-    def columns(self) -> Mapping[str, tuple[str, ...]]:
-        """Columns of the file by our name of the field: `answer` -> (`response`,)."""
-        return self.proposal.columns
-
 
 class UnclearColumnsError(InputError):
     """The columns of a file cannot be read, or match too few questions; `proposal` is the table."""
@@ -112,11 +102,7 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
         raise UnclearColumnsError(f"{name}: {proposal.problem}", proposal)
     count = proposal.rows.count
     if count > _MOST:
-        raise UnclearColumnsError(
-            f"{name}: {count:,} rows are more than any data set has questions; name another list "
-            "by --rows, or divide the file",
-            proposal,
-        )
+        raise UnclearColumnsError(wording("too_many", where=name, count=count), proposal)
     reader = _Reader(name, proposal.columns, dataset)
     rows = tuple(map(reader.row, proposal.rows.items()))
     doubt = doubtful_times(rows, proposal.columns, () if layout is None else layout.columns)
@@ -195,10 +181,9 @@ class _Reader:
                 return identity.strip(), 0
             if slash and _INDEX.fullmatch(number):
                 if conversation in self._conversations and conversation != sample:
-                    raise InputError(
-                        f"{self._name}: {item.place}: the id names {sample!r:.60}, and the row "
-                        f"{conversation!r:.60}; correct one of them"
-                    )
+                    where = f"{self._name}: {item.place}"
+                    facts = {"id": sample, "conversation": conversation}
+                    raise InputError(wording("other_id", where=where, **facts))
                 known = sample in self._conversations
                 conversation, index = sample if known else conversation or sample, int(number)
         return None if conversation is None else conversation.strip(), index
@@ -208,7 +193,9 @@ def _sum(cells: Mapping[str, Any]) -> Any:
     """Return the sum over the columns of a field, of times in seconds; None if one is blank."""
     if not cells or None in cells.values():
         return None
-    return sum(one / 1000 if in_milliseconds(column) else one for column, one in cells.items())
+    return sum(
+        one / 1000 if unit_of(column) == "milliseconds" else one for column, one in cells.items()
+    )
 
 
 def _by_judge(cells: Mapping[str, tuple[bool, ...]], listed: bool) -> dict[str, tuple[bool, ...]]:

@@ -26,14 +26,17 @@ TABLE = load_table(_FOLDER / "patterns.yaml")
 PATTERNS = {name: re.compile("|".join(one)) for name, one in TABLE["names"].items()}
 
 
-def _load() -> dict[str, list[re.Pattern[str]]]:
-    names: dict[str, list[str]] = load_table(_FOLDER / "columns.yaml")
-    for metric, column in reported().items():
-        names[metric] = [re.escape(column), *names.get(metric, [])]
-    return {field: [re.compile(one) for one in patterns] for field, patterns in names.items()}
+def wording(name: str, /, **facts: object) -> str:
+    """Return the text `name` of patterns.yaml on these facts."""
+    return str(TABLE["texts"][name]).format(**facts)
 
 
-NAMES: Mapping[str, Sequence[re.Pattern[str]]] = _load()
+NAMES: dict[str, list[re.Pattern[str]]] = {
+    field: [re.compile(one) for one in patterns]
+    for field, patterns in load_table(_FOLDER / "columns.yaml").items()
+}
+for _metric, _column in reported().items():
+    NAMES[_metric] = [re.compile(re.escape(_column)), *NAMES.get(_metric, [])]
 
 
 def snake(column: str) -> str:
@@ -48,14 +51,10 @@ def is_key(column: str) -> bool:
     return column.startswith(KEY)
 
 
-def in_milliseconds(column: str) -> bool:
-    """Return whether the name of a column of times says that they are milliseconds."""
-    return PATTERNS["milliseconds"].search(snake(column)) is not None
-
-
-def names_unit(column: str) -> bool:
-    """Return whether the name of a column of times states their unit."""
-    return in_milliseconds(column) or PATTERNS["seconds"].search(snake(column)) is not None
+def unit_of(column: str) -> str | None:
+    """Return the unit that the name of a column of times states, "milliseconds" or "seconds"."""
+    units = ("milliseconds", "seconds")
+    return next((unit for unit in units if PATTERNS[unit].search(snake(column))), None)
 
 
 def named(field: str, columns: Iterable[str]) -> list[str]:
@@ -138,10 +137,7 @@ def load_layout(name: str) -> Layout:
     """
     path = SHIPPED / f"{name}.yaml" if re.fullmatch(r"[\w-]+", name) else Path(name).expanduser()
     if not is_there(path):
-        raise InputError(
-            f"--layout {name:.200}: no such file; name a YAML file, or one of "
-            f"{', '.join(shipped())}"
-        )
+        raise InputError(wording("no_layout", where=name, shipped=", ".join(shipped())))
     with problems(path):
         file = _File.model_validate(load_yaml(path))
     columns = {field: _columns(field, given, str(path)) for field, given in file.columns.items()}
@@ -163,9 +159,7 @@ def parse_columns(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
     for one in given:
         name, equals, columns = one.partition("=")
         if not equals or not columns:
-            raise InputError(
-                f"--columns {one:.100}: write FIELD=COLUMN, such as answer=pred, after the FILE"
-            )
+            raise InputError(wording("columns", where=one))
         several = [part.strip() for part in columns.split("+")] if name in _SEVERAL else [columns]
         checked = _columns(name, several, "--columns")
         made[name] = () if columns == _NONE else checked

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.answers.containers import first_object
-from eval.answers.layout import TABLE
+from eval.answers.layout import TABLE, wording
 from eval.datasets.files import json_lines, json_value, read_text
 from eval.datasets.types import SourceFile
 from eval.records.trec import decode, read_run
@@ -68,7 +68,9 @@ def read_rankings(path: Path) -> RankingFile:
     """
     text, source = read_text(path, ANSWERS)
     layout, rows = _rows(text, path.name)
-    _check_order(rows, path.name)
+    several = [row for row in rows if len({score for _, score in row.ranking}) >= _IN_ORDER]
+    if len(several) >= _IN_ORDER and all(row.rises for row in several):
+        raise InputError(wording("rising", where=f"{path.name}: {several[0].place}"))
     return RankingFile(source, layout, tuple(rows))
 
 
@@ -88,19 +90,6 @@ def rows_of(rankings: Mapping[str, Any], name: str) -> list[RankingRow]:
     return rows
 
 
-def _check_order(rows: Sequence[RankingRow], name: str) -> None:
-    """Raise InputError if the scores of all rankings rise in the order of the file, as distances
-    do: the last would be taken for the best.
-    """
-    several = [row for row in rows if len({score for _, score in row.ranking}) >= _IN_ORDER]
-    if len(several) >= _IN_ORDER and all(row.rises for row in several):
-        raise InputError(
-            f"{name}: {several[0].place}: the scores rise along each ranking, as distances do, and "
-            "the highest score is the best; list the highest first, or leave the scores out: the "
-            "order of the file then counts"
-        )
-
-
 def _rows(text: str, name: str) -> tuple[str, list[RankingRow]]:
     start = text.lstrip()[:1]
     if not start:
@@ -108,10 +97,7 @@ def _rows(text: str, name: str) -> tuple[str, list[RankingRow]]:
     if start in "{[":
         return _json(text, name)
     if len(text.lstrip().split("\n", 1)[0].split()) != _LAYOUT_OF_TREC:
-        raise InputError(
-            f"{name}: unknown layout; it must be {', '.join(LAYOUTS.values())} "
-            "(see docs/importing.md)"
-        )
+        raise InputError(wording("layout", where=name, layouts=", ".join(LAYOUTS.values())))
     return TREC, _trec(text, name)
 
 
@@ -123,10 +109,8 @@ def _trec(text: str, name: str) -> list[RankingRow]:
         found.setdefault(line.query, []).append((-line.score, line.rank, line.document))
         tags[line.tag] = None
     if len(tags) > 1:
-        raise InputError(
-            f"{name}: contains {len(tags)} runs ({', '.join([*tags][:_FIRST])}), as the last "
-            "field names them; give each run a file of its own"
-        )
+        first = ", ".join([*tags][:_FIRST])
+        raise InputError(wording("several_runs", where=name, count=len(tags), first=first))
     rows = []
     for query, documents in found.items():
         ordered = sorted(documents, key=lambda one: one[1])  # by rank, then by line
@@ -155,19 +139,12 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
     if not isinstance(value, dict):
         raise InputError(f"{where}: must be an object {{...}} with a question and its ranking")
     if value.get(_SELECTED) is True:
-        raise InputError(
-            f"{where}: its memories are selected, without an order; name the run folder instead of "
-            "the file"
-        )
-    column, fields = _present(value, "rankings"), f"(fields: {', '.join(value):.200})"
+        raise InputError(wording("selected", where=where))
+    column, fields = _present(value, "rankings"), ", ".join(value)
     if column is None:
-        raise InputError(
-            f"{where}: no field for the ranking; name it ranking or retrieved {fields}"
-        )
+        raise InputError(wording("no_ranking", where=where, fields=fields))
     if not _names_question(value):
-        raise InputError(
-            f"{where}: no field for the question; name it question_id or question {fields}"
-        )
+        raise InputError(wording("no_question_field", where=where, fields=fields))
     kinds = ("question_ids", "question_texts", "conversations", "indexes")
     id_, text, conversation, index = (_text(value, kind, where) for kind in kinds)
     if conversation is not None and index is not None:
@@ -211,10 +188,7 @@ def _ranked(
     scores = [score for _, score in given if score is not None]
     if scores and len(scores) < len(given):
         without = next(one for one, score in given if score is None)
-        raise InputError(
-            f"{where}: {without!r:.60} has no score while others have one; give all of them one, "
-            "or none"
-        )
+        raise InputError(wording("no_score", where=where, id=without))
     ranking = sorted(given, key=lambda one: -one[1]) if scores else given  # type: ignore[operator]
     return RankingRow(place, id_, text, conversation, tuple(ranking), scores == sorted(scores))
 
@@ -249,10 +223,7 @@ def _item(item: Any, where: str) -> tuple[str, float | None]:
 def _id(value: Any, where: str) -> str:
     if isinstance(value, str) and value.strip():
         return value.strip()
-    raise InputError(
-        f"{where}: {value!r:.60} is no id; a ranking contains ids, [id, score], or objects with id "
-        "and score"
-    )
+    raise InputError(wording("no_id", where=where, value=value))
 
 
 def _score(value: Any, id_: Any, where: str) -> float:

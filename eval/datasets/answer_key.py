@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from eval.datasets.files import DATA, SHIPPED_DATA, find_folder, shared_folder
 from eval.datasets.overlays import (
     AnswerOverlay,
-    Correction,
     Entries,
     Entry,
     corrections,
@@ -21,8 +19,8 @@ from eval.datasets.overlays import (
     read_overlay,
     sha256,
 )
-from eval.datasets.types import AnswerKey, KeyChange, Question, SourceFile
-from memsys.core.errors import InputError, check_choice
+from eval.datasets.types import AnswerKey, KeyChange, Question, SourceFile, fault
+from memsys.core.errors import check_choice
 
 FOLDER = SHIPPED_DATA / "overlays"
 KEYS = ("original", "corrected", "excluded")
@@ -41,7 +39,6 @@ class KeyReader:
     errors: Entries[Entry] = field(default=Entries("", {}))
     overlay: SourceFile | None = None
     texts: SourceFile | None = None
-    corrections: Mapping[str, Correction] = field(default_factory=dict)
     of_any: bool = False
 
     def apply(self, conversation: str, questions: Sequence[Question]) -> list[Question]:
@@ -82,7 +79,7 @@ class KeyReader:
             return question
         gold = None
         if self.name == "corrected":
-            gold = entry.cut(self.corrections[question.id].correct, question.gold)
+            gold = entry.cut(question.gold)
             fits = gold is None or question.gold is not None
             self.errors.check(
                 question.id, "a question of type 5 has no answer to correct", fits=fits
@@ -91,7 +88,7 @@ class KeyReader:
                 return question  # the correction confirms this answer
         kind: Literal["excluded", "corrected"] = "excluded" if gold is None else "corrected"
         change = KeyChange(kind, entry.error_type, question.gold)
-        return dataclasses.replace(question, gold=gold, key_change=change)
+        return replace(question, gold=gold, key_change=change)
 
 
 def read_key(
@@ -120,15 +117,11 @@ def read_key(
         key = _of_overlay(name, overlay_path, path, files, conversations)
     elif path is not None:
         errors = corrections(path, listed, conversations)
-        entries = {id_: error.entry() for id_, error in errors.items()}
-        key = KeyReader(name, Entries(str(path), entries), file, file, errors)
+        key = KeyReader(name, Entries(str(path), errors), file, file)
     elif name == "original":
         key = KeyReader(name)
     else:
-        raise InputError(
-            f"dataset.key={name}: no errors are known in {_names(files)}; list them in a file "
-            "(data/README.md) and add dataset.key_file=..., or use dataset.key=original"
-        )
+        raise fault("no_errors", key=name, files=_names(files))
     if not key.of_any:
         key.errors.check_conversations(conversations)
     return key
@@ -144,51 +137,39 @@ def _of_overlay(
     """Return the key of an overlay; `path`: the errors with its texts, None to look for them."""
     overlay, file = read_overlay(AnswerOverlay, overlay_path)
     if overlay.data and not overlay.belongs(files):
-        raise InputError(
-            f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use "
-            "the file it was made for, or make an overlay of this one by data/overlays/build.py"
-        )
+        names = {"own": _names(overlay.data), "files": _names(files)}
+        raise fault("other_files", where=overlay_path, **names)
     if path is None and name == "corrected":
         path = _path_of_texts(overlay, overlay_path)
-    errors: Mapping[str, Correction] = {}
-    texts = None
+    entries, texts = {entry.id: entry for entry in overlay.entries}, None
     if path is not None:
         value, texts = read_errors(path)
         errors = corrections(path, value, conversations)
-        given = {id_: sha256(error.correct) for id_, error in errors.items()}
-        hashes = {entry.id: entry.correct_sha256 for entry in overlay.entries}
+        given = {id_: error.correct_sha256 for id_, error in errors.items()}
+        hashes = {id_: entry.correct_sha256 for id_, entry in entries.items()}
         if other := [id_ for id_ in hashes | given if given.get(id_, "") != hashes.get(id_, "")]:
-            raise InputError(
-                f"{path}: entry {other[0]}: its corrected answer is not that of "
-                f"{overlay_path.name}; {_remedy(overlay)}"
-            )
-    entries = Entries(str(overlay_path), {entry.id: entry for entry in overlay.entries})
-    return KeyReader(name, entries, file, texts, errors, of_any=not overlay.data)
+            facts = {"id": other[0], "overlay": overlay_path.name, "remedy": _remedy(overlay)}
+            raise fault("other_correction", where=path, **facts)
+        entries = {id_: replace(one, correct=errors[id_].correct) for id_, one in entries.items()}
+    of_any = not overlay.data
+    return KeyReader(name, Entries(str(overlay_path), entries), file, texts, of_any=of_any)
 
 
 def _path_of_texts(overlay: AnswerOverlay, path: Path) -> Path:
     """Return the first existing file of corrected answers; InputError says where to get one."""
     if not overlay.data:
-        raise InputError(
-            f"dataset.key=corrected: {path.name} has no corrected answers; list them in a "
-            "file (data/README.md) and add dataset.key_file=..., or use dataset.key=excluded"
-        )
+        raise fault("no_corrections", where=path.name)
     names = (path.parent / overlay.texts.name, DATA / f"{_STEM}.jsonl", DATA / f"{_STEM}.json")
     for candidate in (*names, shared_folder() / "locomo" / f"{_STEM}.jsonl"):
         if candidate.is_file():
             return candidate
-    raise InputError(
-        f"dataset.key=corrected: the corrected answers are not here; {_remedy(overlay)}"
-    )
+    raise fault("corrections_elsewhere", remedy=_remedy(overlay))
 
 
 def _remedy(overlay: AnswerOverlay) -> str:
     version = f" at commit {overlay.commit}" if overlay.commit else ""
-    return (
-        f"get the errors of {overlay.source or overlay.texts.name}{version} and put them at "
-        f"data/{_STEM}.json, or name your copy by dataset.key_file=...; dataset.key=excluded needs "
-        "none"
-    )
+    source = overlay.source or overlay.texts.name
+    return str(fault("get_corrections", source=source, version=version, stem=_STEM))
 
 
 def _names(files: Sequence[SourceFile]) -> str:

@@ -17,26 +17,13 @@ from pydantic import StrictInt
 from eval.datasets.checks import Location, Row, Text, parse, same_name, time_by
 from eval.datasets.files import find_folder, read_json
 from eval.datasets.selection import Filters, Part
-from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
+from eval.datasets.types import TABLES, TYPES, Dataset, Question, SourceFile, fault
 from memsys.core.dates import MONTH_NUMBERS
 from memsys.core.declared import PathText
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session, Turn
 
-# The file's abilities: their ids, which no other data set has, and the field with the answer. Those
-# without one have a rubric that says what an answer has to follow. Abstention is type 5 of LoCoMo.
-_ABILITIES: dict[str, tuple[int, str | None]] = {
-    "contradiction_resolution": (21, "ideal_answer"),
-    "event_ordering": (22, "answer"),
-    "information_extraction": (23, "answer"),
-    "instruction_following": (24, None),
-    "knowledge_update": (25, "answer"),
-    "multi_session_reasoning": (26, "answer"),
-    "preference_following": (27, None),
-    "summarization": (28, "ideal_summary"),
-    "temporal_reasoning": (29, "answer"),
-    "abstention": (ADVERSARIAL, None),
-}
+_ABILITIES: dict[str, tuple[int, str | None]] = TABLES["beam"]
 BEAM_TYPES: dict[int, str] = {id_: TYPES.get(id_, name) for name, (id_, _) in _ABILITIES.items()}
 _QUESTIONS = Path("probing_questions") / "probing_questions.json"
 # The published scripts answer from the first of these that is there; its name is spelt like that.
@@ -75,10 +62,7 @@ class Beam(Filters):
         """
         self.check(BEAM_TYPES.values())
         if self.key != "original" or self.key_file is not None:
-            raise InputError(
-                f"dataset.key={self.key}: no errors of BEAM's key are listed here; use "
-                "dataset.key=original without dataset.key_file"
-            )
+            raise fault("beam_key", key=self.key)
         folders = _folders(self.path)
         files: list[SourceFile] = []
         parts = [_read(id_, folders[id_], files) for id_ in self.wanted(folders)]
@@ -90,9 +74,7 @@ def _folders(path: str | None) -> dict[str, Path]:
     InputError if there is none, or if two have the same id.
     """
     if path is None:
-        raise InputError(
-            f"dataset.path is missing: BEAM is not part of this project; name {_WANTED}"
-        )
+        raise fault("beam_path", wanted=_WANTED)
     found = find_folder(path, f"name {_WANTED}")
     folders = {one.parents[1] for one in found.rglob(str(_QUESTIONS))}
     if not folders:

@@ -19,9 +19,8 @@ from eval.datasets.pooled import owned, timed
 from eval.datasets.reload import config_of
 from eval.datasets.selection import Filters, Part
 from eval.datasets.synthetic.world import Parameters, dialogue
-from eval.datasets.types import TYPES, Dataset, Question, SourceFile
+from eval.datasets.types import TYPES, Dataset, Question, SourceFile, fault
 from memsys.core.declared import Count, CountFrom0, Name, check_fields
-from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session, Turn
 
 Timed = tuple[datetime, Session]
@@ -68,19 +67,13 @@ class Grown:
         filters.check(TYPES.values())
         config = config_of(self.of, self.key, self.key_file, self.evidence)
         if config.pop("_target_") != _LOCOMO:
-            raise InputError(
-                f"dataset.of={self.of}: not of LoCoMo's layout; use locomo, sample, sample_hard or "
-                "the path of such a file"
-            )
+            raise fault("not_locomo", of=self.of)
         whole = LoCoMo(**config).load()
-        of: dict[str, list[Question]] = {one.id: [] for one in whole.conversations}
-        for question in filters.select(whole.questions):
-            of[question.conversation].append(question)
-        wanted = set(filters.wanted(of))
+        given = {one.id: one for one in whole.conversations}
+        selected = filters.select(whole.questions)
         parts = (
-            Part(one, self._sample(one.id, of[one.id]), ())
-            for one in whole.conversations
-            if one.id in wanted
+            Part(given[id_], self._sample(id_, [q for q in selected if q.conversation == id_]), ())
+            for id_ in filters.wanted(given)
         )
         asked = filters.collect(parts, whole.files, TYPES)
         ids = {one.id for one in asked.questions}
@@ -90,12 +83,19 @@ class Grown:
         }
         days = [time for sessions in lent.values() for time, _ in sessions]
         span = min(days), max(days)
+        said = [
+            (session.id, time.isoformat(), turn.id, turn.speaker, turn.text)
+            for time, session in _generated(self.seed, 0, *span)
+            for turn in session.turns
+        ]
+        text = repr(said).encode()
+        generator = SourceFile("generated dialogue", len(text), hashlib.sha256(text).hexdigest())
         return replace(
             whole,
             name=self.name,
             conversations=tuple(self._grown(one, lent, span) for one in asked.conversations),
             questions=asked.questions,
-            files=(*whole.files, _generator_file(self.seed, *span)),
+            files=(*whole.files, generator),
             key=replace(whole.key, wrong=tuple(one for one in whole.key.wrong if one in ids)),
         )
 
@@ -124,17 +124,6 @@ class Grown:
         speakers = [turn.speaker for session in sessions for turn in session.turns]
         named = tuple(dict.fromkeys([*conversation.speakers, *speakers]))
         return replace(conversation, speakers=named, sessions=sessions)
-
-
-def _generator_file(seed: int, first: datetime, last: datetime) -> SourceFile:
-    """Return the entry, among the files of a data set, that stands for the generator."""
-    said = [
-        (session.id, time.isoformat(), turn.id, turn.speaker, turn.text)
-        for time, session in _generated(seed, 0, first, last)
-        for turn in session.turns
-    ]
-    text = repr(said).encode()
-    return SourceFile("generated dialogue", len(text), hashlib.sha256(text).hexdigest())
 
 
 @cache  # a sweep loads the same ones for every run

@@ -14,31 +14,24 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from eval.datasets.answer_key import KEYS, read_key
-from eval.datasets.checks import (
-    Answer,
-    Ids,
-    Line,
-    Location,
-    Row,
-    Text,
-    TurnIds,
-    key_of,
-    parse,
-)
-from eval.datasets.files import (
-    SHIPPED_DATA,
-    load_sources,
-    public_file,
-    read_named,
-)
+from eval.datasets.checks import Answer, Ids, Line, Location, Row, Text, TurnIds, key_of, parse
+from eval.datasets.files import SHIPPED_DATA, load_sources, public_file, read_named
 from eval.datasets.overlays import Distinct, Entries, Overlay, find_overlay, read_overlay
 from eval.datasets.pooled import POOLED, Poolable, pool
 from eval.datasets.selection import LOCOMO, Filters, Part, SplitName, in_split
 from eval.datasets.sessions import read_conversation
 from eval.datasets.subset import open_subset
-from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, EvidenceKey, Question, SourceFile
+from eval.datasets.types import (
+    ADVERSARIAL,
+    TYPES,
+    Dataset,
+    EvidenceKey,
+    Question,
+    SourceFile,
+    fault,
+)
 from memsys.core.declared import PathText
-from memsys.core.errors import InputError, check_choice
+from memsys.core.errors import check_choice
 
 _CATEGORIES = ", ".join(f"{number} {name}" for number, name in TYPES.items())
 _WORD = re.compile(r"(?!(?:an?|the|and)\b)\b\w", re.IGNORECASE)  # that F1 counts
@@ -206,10 +199,8 @@ def read_evidence(
         return None, None
     path = find_overlay(EvidenceOverlay, FOLDER, files)
     if path is None:
-        raise InputError(
-            f"dataset.evidence={name}: no wrong citations are known in "
-            f"{', '.join(file.name for file in files)}; use dataset.evidence=original"
-        )
+        names = ", ".join(file.name for file in files)
+        raise fault("no_citations", evidence=name, files=names)
     overlay, file = read_overlay(EvidenceOverlay, path)
     entries = Entries(path.name, {entry.id: entry for entry in overlay.entries})
     return EvidenceKey(name, file), entries

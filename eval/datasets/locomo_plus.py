@@ -20,13 +20,12 @@ from eval.datasets.locomo import read_locomo
 from eval.datasets.pooled import timed
 from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import read_conversation
-from eval.datasets.types import Dataset, Question
+from eval.datasets.types import TABLES, Dataset, Question
 from memsys.core.declared import PathText
 from memsys.core.numbers import ONES
 from memsys.core.types import Conversation, Session, Turn
 
-# The file's `relation_type`, by ids that no other data set has.
-LOCOMO_PLUS_TYPES: dict[int, str] = {17: "causal", 18: "state", 19: "goal", 20: "value"}
+LOCOMO_PLUS_TYPES: dict[int, str] = TABLES["locomo_plus"]
 _ASKED_AFTER = timedelta(days=7)  # after the conversation's last session
 _LINE = re.compile(r"([AB]):\s*(\S.*)")
 # Days of a gap such as "two weeks later".

@@ -17,21 +17,11 @@ from eval.datasets.checks import Answer, Location, Row, Text, key_of, parse, tim
 from eval.datasets.files import SHIPPED_DATA, public_file, read_named
 from eval.datasets.pooled import Renaming
 from eval.datasets.selection import Filters, Part
-from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question
+from eval.datasets.types import ADVERSARIAL, TABLES, Dataset, Question
 from memsys.core.declared import PathText
 from memsys.core.types import Conversation, Session, Turn
 
-# The file's `question_type` with _ for -, by ids that no LoCoMo type has. 5 is adversarial as in
-# LoCoMo: a question_id that ends in _abs, whatever its question_type.
-LONGMEMEVAL_TYPES: dict[int, str] = {
-    11: "single_session_user",
-    12: "single_session_assistant",
-    13: "single_session_preference",
-    14: "multi_session",
-    15: "temporal_reasoning",
-    16: "knowledge_update",
-    ADVERSARIAL: TYPES[ADVERSARIAL],
-}
+LONGMEMEVAL_TYPES: dict[int, str] = TABLES["longmemeval"]
 _ABSTAIN = "_abs"
 _ERRORS = SHIPPED_DATA / "overlays" / "longmemeval.json"
 _SAMPLE = "oracle_sample97.json"

@@ -20,7 +20,7 @@ from pydantic import AfterValidator, StrictInt
 
 from eval.datasets.checks import Answer, Row, Text
 from eval.datasets.files import json_lines, read_json, read_text, validate
-from eval.datasets.types import Question, SourceFile
+from eval.datasets.types import Question, SourceFile, fault
 from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
 
@@ -68,13 +68,16 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One error of an overlay; hashes are sha256 of the UTF-8 text, None if there is no text."""
+    """One error; hashes are sha256 of the UTF-8 text, None if there is no text. `correct`: the
+    right answer, which no overlay has; None if no answer is right.
+    """
 
     id: str
     error_type: str
     golden_sha256: str | None
     correct_sha256: str | None
     gold: Gold = "text"
+    correct: str | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError unless the ranges of `gold` are some, each of a character or more."""
@@ -87,15 +90,15 @@ class Entry:
         """False if only the evidence is wrong."""
         return self.error_type != CITATION_ONLY
 
-    def cut(self, text: str | None, original: str | None) -> str | None:
-        """Return the gold answer in the corrected `text`, which replaces `original`, or None."""
+    def cut(self, original: str | None) -> str | None:
+        """Return the gold answer in the text `correct`, which replaces `original`, or None."""
         if self.gold == "original":
             return original
-        if self.gold == "none" or text is None:
+        if self.gold == "none" or self.correct is None:
             return None
         if self.gold == "text":
-            return text
-        return "".join(text[start:end] for start, end in self.gold).strip()
+            return self.correct
+        return "".join(self.correct[start:end] for start, end in self.gold).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,17 +125,18 @@ def find_overlay(kind: type[Overlay], folder: Path, files: Sequence[SourceFile])
     paths = sorted(folder.glob("*.json"))
     matching = [path for path in paths if read_overlay(kind, path)[0].belongs(files)]
     if len(matching) > 1:
-        raise InputError(
-            f"{folder}: {matching[0].name} and {matching[1].name} belong to the same data; leave "
-            "one there"
-        )
+        one, other = (path.name for path in matching[:2])
+        raise fault("same_data", where=folder, one=one, other=other)
     return matching[0] if matching else None
 
 
 def write_overlay(path: Path, overlay: Overlay) -> None:
     """Write `overlay` to `path`: one line per entry, for readable diffs."""
     head = asdict(overlay)
-    rows = [{k: v for k, v in row.items() if v != "text"} for row in head.pop("entries")]
+    rows = [
+        {name: value for name, value in row.items() if value != "text" and name != "correct"}
+        for row in head.pop("entries")
+    ]
     lines = ",\n  ".join(map(json.dumps, rows))
     top = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -179,23 +183,6 @@ class Entries(Generic[E]):
             raise InputError(f"{self.file}: entry {id_}: {problem}; {self.remedy}")
 
 
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """One error: question id, type of error, the answer in the key and the right answer.
-
-    `golden` is None for a question without a gold answer, `correct` if no answer is right.
-    """
-
-    id: str
-    error_type: str
-    golden: str | None
-    correct: str | None
-
-    def entry(self, gold: Gold = "text") -> Entry:
-        """Return the overlay's entry of the error."""
-        return Entry(self.id, self.error_type, sha256(self.golden), sha256(self.correct), gold)
-
-
 class _ErrorRow(Row):
     golden_answer: Answer = None
     correct_answer: Answer = None
@@ -223,14 +210,14 @@ def read_errors(path: Path) -> tuple[Any, SourceFile]:
         raise InputError(f"{path}: {error}; correct it") from error
 
 
-def corrections(path: Path, value: Any, conversations: Sequence[str]) -> dict[str, Correction]:
+def corrections(path: Path, value: Any, conversations: Sequence[str]) -> dict[str, Entry]:
     """Return the errors in `value`, the content of the file at `path`, by question id.
 
     A row names its question by `sample_id` and `qa_index`, or, as in dial481/locomo-audit, by a
     `question_id` such as locomo_0_qa12: position in `conversations`, then index in its qa. Raises
     InputError naming the row if a field is missing or wrong or a question occurs twice.
     """
-    errors: dict[str, Correction] = {}
+    errors: dict[str, Entry] = {}
     for number, item in enumerate(value if isinstance(value, list) else [value], 1):
         place = f"{path}: error {number}"
         row = validate(_ErrorRow, item, place, "data/README.md lists the fields")
@@ -243,7 +230,9 @@ def corrections(path: Path, value: Any, conversations: Sequence[str]) -> dict[st
         id_ = f"{conversation}/{index}"
         if id_ in errors:
             raise InputError(f"{place}: {id_} occurs twice; remove one")
-        errors[id_] = Correction(id_, row.error_type, row.golden_answer, row.correct_answer)
+        correct = row.correct_answer
+        hashes = sha256(row.golden_answer), sha256(correct)
+        errors[id_] = Entry(id_, row.error_type, *hashes, correct=correct)
     if not errors:
         raise InputError(f"{path}: lists no error")
     return errors

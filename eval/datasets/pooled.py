@@ -8,8 +8,7 @@ from datetime import datetime
 from itertools import accumulate
 from typing import NamedTuple
 
-from eval.datasets.types import Dataset, Question
-from memsys.core.errors import InputError
+from eval.datasets.types import Dataset, Question, fault
 from memsys.core.types import Conversation, Session
 
 POOLED = "pooled"
@@ -27,9 +26,7 @@ class Poolable:
     def check_pool(self) -> None:
         """Raise InputError unless a filter has a pool to filter."""
         if self.owner_filter and not self.pooled:
-            raise InputError(
-                "dataset.owner_filter=true: filters a pooled store; add dataset.pooled=true"
-            )
+            raise fault("owner_filter")
 
 
 class Renaming(NamedTuple):

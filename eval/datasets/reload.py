@@ -12,27 +12,14 @@ from typing import Any
 
 from eval.datasets.beir import QUERIES
 from eval.datasets.files import find_file
-from eval.datasets.types import Dataset
+from eval.datasets.types import TABLES, Dataset, fault
 from memsys.core.errors import InputError
 from memsys.core.trusted import check_config
 
 ORIGINAL = "original"
 NAMES = "locomo|locomo_plus|realtalk|sample|sample_hard|longmemeval|PATH"
-_LOCOMO = "eval.datasets.locomo.LoCoMo"
-_WITH_KEYS: Mapping[str, Mapping[str, str | None]] = {
-    "locomo": {"_target_": _LOCOMO, "path": None},
-    "sample": {"_target_": _LOCOMO, "path": "data/sample"},
-    "sample_hard": {"_target_": _LOCOMO, "path": "data/sample_hard"},
-    "longmemeval": {
-        "_target_": "eval.datasets.longmemeval.LongMemEval",
-        "path": None,
-        "session_ids": "neutral",
-    },
-}
-_OTHERS: Mapping[str, str] = {
-    "locomo_plus": "eval.datasets.locomo_plus.LoCoMoPlus",
-    "realtalk": "eval.datasets.realtalk.RealTalk",
-}
+_WITH_KEYS: Mapping[str, Mapping[str, str | None]] = TABLES["names"]
+_OTHERS: Mapping[str, str] = TABLES["names_of_one_key"]
 
 
 def config_of(
@@ -55,13 +42,11 @@ def config_of(
     if options is None:
         path = find_file(name)
         if path is None:
-            raise InputError(
-                f"{setting} {name:.200}: no such file; give {', '.join([*_WITH_KEYS, *_OTHERS])}, "
-                "a file or folder in LoCoMo's format, or a folder in BEIR's"
-            )
+            names = ", ".join([*_WITH_KEYS, *_OTHERS])
+            raise fault("no_dataset", setting=setting, name=name, names=names)
         if path.is_dir() and any(path.rglob(f"{QUERIES}*")):
             return {"_target_": "eval.datasets.beir.Beir", "name": path.name, "path": name}
-        options = {"_target_": _LOCOMO, "path": name}
+        options = {**_WITH_KEYS["locomo"], "path": name}
     cited = {} if evidence == ORIGINAL else {"evidence": evidence}
     return {**options, "name": Path(name).stem, "key": key, "key_file": key_file, **cited}
 

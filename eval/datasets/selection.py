@@ -8,23 +8,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from eval.datasets.types import Dataset, Question, SourceFile
+from eval.datasets.types import TABLES, Dataset, Question, SourceFile, fault
 from memsys.core.declared import Count, Name, check_fields
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation
 
-# The conversations on which parameters are chosen (dev), and those on which they are reported. This
-# is the only list of either: fitting reads `dev`, and data sets are filtered by `in_split`.
 SplitName = Literal["dev", "held_out"]
-Splits = Mapping[SplitName, tuple[str, ...]]
-LOCOMO: Splits = {
-    "dev": ("conv-26", "conv-30", "conv-41", "conv-42", "conv-43"),
-    "held_out": ("conv-44", "conv-47", "conv-48", "conv-49", "conv-50"),
-}
-REALTALK: Splits = {
-    "dev": tuple(f"Chat_{number}" for number in range(1, 6)),
-    "held_out": tuple(f"Chat_{number}" for number in range(6, 11)),
-}
+Splits = Mapping[SplitName, Sequence[str]]
+LOCOMO: Splits = TABLES["splits"]["locomo"]
+REALTALK: Splits = TABLES["splits"]["realtalk"]
 
 
 class Part(NamedTuple):
@@ -86,10 +78,7 @@ class Filters:
         questions = tuple(question for part in kept for question in part.questions)
         if not questions:
             names = ", ".join(file.name for file in files[:3]) + (" ..." if files[3:] else "")
-            raise InputError(
-                f"{names}: no question is left; widen dataset.conversations and "
-                "dataset.types, or add questions to the data"
-            )
+            raise fault("no_question", where=names)
         return Dataset(
             self.name,
             tuple(part.conversation for part in kept),
@@ -106,9 +95,7 @@ def check_names(option: str, given: Any, valid: Iterable[str]) -> None:
         return
     names = dict.fromkeys(valid)
     if isinstance(given, str) or not given:  # a str is a sequence of letters
-        raise InputError(
-            f"dataset.{option}: {given!r:.60}; use a list, such as [{next(iter(names))}], or null"
-        )
+        raise fault("no_names", option=option, given=given, example=next(iter(names)))
     unknown = [name for name in given if not isinstance(name, str) or name not in names]
     if unknown:
         shown = ", ".join(list(names)[:10]) + (" ..." if len(names) > 10 else "")
@@ -127,8 +114,5 @@ def in_split(
         return conversations
     present = set(conversations)
     if absent := [id_ for id_ in splits[name] if id_ not in present]:
-        raise InputError(
-            f"dataset.split={name}: the data has no {absent[0]}; splits are of {whole}, or "
-            "dataset.split=null"
-        )
+        raise fault("no_split", split=name, absent=absent[0], whole=whole)
     return [id_ for id_ in conversations if id_ in splits[name]]

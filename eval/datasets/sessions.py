@@ -11,17 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator
 
-from eval.datasets.checks import (
-    Ids,
-    Line,
-    Location,
-    Row,
-    Text,
-    TurnIds,
-    is_visible,
-    parse,
-    time_by,
-)
+from eval.datasets.checks import Ids, Line, Location, Row, Text, TurnIds, is_visible, parse, time_by
 from memsys.core.dates import MONTH_NUMBERS
 from memsys.core.types import Conversation, Observation, Session, Turn
 

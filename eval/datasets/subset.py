@@ -12,8 +12,7 @@ from pydantic import Field
 
 from eval.datasets.files import SHIPPED_DATA, find_folder, read_json, validate
 from eval.datasets.overlays import Distinct, Entries
-from eval.datasets.types import SourceFile, SubsetUsed
-from memsys.core.errors import InputError
+from eval.datasets.types import SourceFile, SubsetUsed, fault
 
 Floats = NDArray[np.float64]
 FOLDER = SHIPPED_DATA / "subsets"
@@ -28,14 +27,12 @@ _REBUILD = "restore the shipped file"
 class Chosen:
     """A question of a subset.
 
-    `weight`: share of all questions that it represents. `slope`, `difficulty`: posterior means.
-    `curve`: log-odds of a right answer at GRID[STORED].
+    `weight`: share of all questions that it represents. `curve`: log-odds of a right answer at
+    GRID[STORED].
     """
 
     id: str
     weight: Annotated[float, Field(gt=0, le=1)]
-    slope: float
-    difficulty: float
     curve: Curve
 
 
@@ -43,36 +40,26 @@ class Chosen:
 class Validated:
     """Error of an estimate on systems that were not used to build the subset; scores are 0 to 1.
 
-    `reach`: half the 95% interval. `coverage`: share of intervals that contain the true score.
-    `least_difference`: smallest difference of two systems that can be detected on the subset.
+    `reach`: half the 95% interval. `least_difference`: smallest difference of two systems that can
+    be detected on the subset.
     """
 
     estimator: str
-    mean_absolute_error: float
     reach: float
-    coverage: float
     least_difference: float
-    systems: int
-    families: int
-    draws: int
 
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """A subset of a data set's `of` questions.
+    """What an estimate needs of the file of a subset of a data set's `of` questions.
 
-    `data`: the data files of the ids; `answers`: the files it was built and validated with.
-    `rest`: log-odds, at GRID[STORED], of the mean probability of a right answer to the questions
-    outside the subset. `validated`: by score (judge, locomo_f1).
+    `data`: the data files of the ids. `rest`: log-odds, at GRID[STORED], of the mean probability of
+    a right answer to the questions outside the subset. `validated`: by score (judge, locomo_f1).
     """
 
     name: str
-    how: str
-    seed: int
     of: int
     data: tuple[SourceFile, ...]
-    answers: tuple[SourceFile, ...]
-    systems: tuple[str, ...]
     rest: Curve
     validated: Mapping[str, Validated]
     questions: Annotated[Distinct[Chosen], Field(min_length=1)]
@@ -90,11 +77,8 @@ def open_subset(
     subset, file = read_subset(name)
     others = {one.sha256 for one in subset.data} - {one.sha256 for one in files}
     if others:
-        raise InputError(
-            f"dataset.subset={name}: built for another {subset.data[0].name} (sha256 "
-            f"{min(others)[:12]}...); get that one by python -m eval fetch locomo, or set "
-            "dataset.subset=null"
-        )
+        facts = {"file": subset.data[0].name, "sha256": min(others)}
+        raise fault("other_subset", subset=name, **facts)
     chosen = {question.id: question for question in subset.questions}
     remedy = f"{_REBUILD}, or set dataset.subset=null"
     entries = Entries(f"dataset.subset: {file.name}", chosen, remedy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -35,12 +35,8 @@ class Judgement:
     def fields(self) -> dict[str, Any]:
         """Return the field `judge` of a record and, if there are reasons, `judge_reasons`."""
         fields = {"judge": {name: list(verdicts) for name, verdicts in self.runs.items()}}
-        if not self.reasons:
-            return fields
-        return {
-            **fields,
-            "judge_reasons": {name: list(each) for name, each in self.reasons.items()},
-        }
+        reasons = {name: list(each) for name, each in self.reasons.items()}
+        return {**fields, **({"judge_reasons": reasons} if reasons else {})}
 
 
 class Judge(Protocol):
@@ -95,9 +91,3 @@ class NoJudge:
     def open(self, llm: LLM | None, named: ModelByName | None = None) -> None:
         """Return None."""
         del llm, named
-
-
-def total_usage(usages: Iterable[Usage]) -> Usage:
-    """Return the sum of calls, input tokens and output tokens."""
-    parts = [(one.calls, one.input_tokens, one.output_tokens) for one in usages]
-    return Usage(*map(sum, zip(*parts, strict=True)))

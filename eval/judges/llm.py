@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from eval.judges.judge import Judgement, ModelByName, Reference, total_usage
+from eval.judges.judge import Judgement, ModelByName, Reference
 from memsys.core.addresses import without_secrets
 from memsys.core.declared import Count, Word, check_fields
 from memsys.core.errors import InputError
 from memsys.core.types import Usage
 from memsys.llm.base import LLM, LLMError, needed_model
 from memsys.llm.client import ChatClient
+from memsys.llm.meter import total_usage
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
 from memsys.llm.reply import json_objects
 

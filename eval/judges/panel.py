@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval.judges.judge import Judge, Judgement, JudgeSettings, ModelByName, total_usage
+from eval.judges.judge import Judge, Judgement, JudgeSettings, ModelByName
 from eval.judges.llm import LLMJudge
 from memsys.core.errors import InputError
 from memsys.llm.base import LLM, LLMError
+from memsys.llm.meter import total_usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -102,11 +102,10 @@ class RootWeights(NamedTuple):
     roots: frozenset[str]
 
     @classmethod
-    def over(cls, question: ParsedQuestion, candidates: Sequence[Candidate]) -> RootWeights:
-        """Return the weights of the question's roots over the candidates."""
-        contents = (roots(candidate.memory.content) for candidate in candidates)
+    def over(cls, question: ParsedQuestion, contents: Sequence[frozenset[str]]) -> RootWeights:
+        """Return the weights of the question's roots over the roots of the candidates' contents."""
         having = Counter(chain.from_iterable(map(question.roots.intersection, contents)))
-        count = len(candidates)
+        count = len(contents)
         weights = tuple(
             (root, math.log(1 + (count + 1) / (0.5 + having[root])))
             for root in sorted(question.roots)
@@ -120,13 +119,13 @@ class RootWeights(NamedTuple):
         return sum([weight for root, weight in self.of if root in covered]) / self.total
 
 
-def _speaks(question: ParsedQuestion, memory: Memory, speakers: Collection[str]) -> float:
+def _speaks(question: ParsedQuestion, memory: Memory, speakers: Set[str]) -> float:
     """Return 1 if the person asked about is among the `speakers` of a memory, .5 if named in it or
     if none is asked about, else 0.
     """
     if not question.people:
         return 0.5
-    if any(person in speakers for person in question.people):
+    if not speakers.isdisjoint(question.people):
         return 1.0
     return 0.5 if named_people(memory.content, question.people) else 0.0
 
@@ -140,15 +139,15 @@ def _in_time(question: ParsedQuestion, memory: Memory) -> float:
     return best
 
 
-def _reply_coverage(idf: RootWeights, memory: Memory) -> float:
-    """Return the coverage that the utterance before a memory adds, where it asks something."""
+def _reply_coverage(idf: RootWeights, memory: Memory, own: frozenset[str], support: float) -> float:
+    """Return the coverage that the utterance before a memory adds, where it asks something; its
+    `own` roots have the coverage `support`.
+    """
     before = memory.index_text.removesuffix(memory.content)
     if before == memory.index_text or not ("?" in before or "？" in before):
         return 0.0
-    own, asked = roots(memory.content), roots(before)
-    if idf.roots.isdisjoint(asked):
-        return 0.0
-    return idf.share(own | asked) - idf.share(own)
+    asked = roots(before)
+    return 0.0 if idf.roots.isdisjoint(asked) else idf.share(own | asked) - support
 
 
 def find_evidence(
@@ -158,20 +157,21 @@ def find_evidence(
 
     `candidates` must not be empty.
     """
-    idf = RootWeights.over(question, candidates)
+    contents = [roots(candidate.memory.content) for candidate in candidates]
+    idf = RootWeights.over(question, contents)
     scores = [candidate.score for candidate in candidates]
     low, high = min(scores), max(scores)
     ranked: list[tuple[float, float, Memory]] = []
     own = other = 0.0
-    for candidate in candidates:
-        memory = candidate.memory
+    for candidate, found in zip(candidates, contents, strict=True):
+        memory, support = candidate.memory, idf.share(found)
         spoken = roots_by_speaker(memory.content, memory.speaker)
-        support, reply = idf.share(roots(memory.content)), _reply_coverage(idf, memory)
+        reply = _reply_coverage(idf, memory, found, support)
         score = (
             support
             + weights.reply * reply
             + weights.retrieval * ((candidate.score - low) / (high - low) if high > low else 0.0)
-            + weights.speaker * _speaks(question, memory, spoken)
+            + weights.speaker * _speaks(question, memory, spoken.keys())
             + weights.time * _in_time(question, memory)
         )
         ranked.append((score, support, memory))

@@ -75,6 +75,11 @@ def _cut(text: str) -> list[str]:
     return [part for start, end in pairwise(ends) if (part := text[start:end].strip())]
 
 
+def _addresses(text: str) -> bool:
+    """Return whether `text` contains a form of "you"."""
+    return ("you" in text.lower() or "你" in text) and _YOU.search(text) is not None
+
+
 def _is_name(text: str) -> bool:
     """Return whether `text` may name a speaker: up to three capitalised words, or Chinese."""
     parts = text.split()
@@ -119,9 +124,7 @@ def sentences(content: str, speaker: str) -> tuple[Sentence, ...]:
         who, said = (head["speaker"], head["text"]) if head and named else (speaker, spoken)
         for part in _cut(said):
             asks = part.rstrip("\"'”’」』）").endswith(("?", "？"))
-            found.append(
-                Sentence(part, who, roots(part), asks, False, _YOU.search(part) is not None)
-            )
+            found.append(Sentence(part, who, roots(part), asks, False, _addresses(part)))
         if caption:
             text = _FRAME.sub("", caption["caption"].strip())
             found.append(Sentence(text, who, roots(text), False, True, False))

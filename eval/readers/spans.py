@@ -45,6 +45,7 @@ _COMMON, _FILLERS, _KIN, _MOODS = (
 )
 _OPENERS = {Kind(kind): frozenset(words.split()) for kind, words in WORDS["openers"].items()}
 _PLACES = frozenset(("in", "at", "to", "from", "near", "around", "through"))
+_NEAR_PLACE = 3  # tokens after such a preposition that may be the place
 EVIDENCE = 1.2  # weight of a sentence's evidence score beside that of its words
 NEAR = 0.6  # an item of a list needs this share of the best item's evidence score
 
@@ -100,14 +101,13 @@ def _tokens(text: str) -> tuple[tuple[_Token, ...], tuple[tuple[int, int], ...]]
     end of each.
     """
     matches = list(_TOKEN.finditer(text))
-    found, lows, before = [], [""] * 3, ""
-    for match in matches:
-        word = match[0]
+    found, before, away = [], "", _NEAR_PLACE + 1  # tokens since a preposition of place
+    for word in [match[0] for match in matches]:
         inside = before != "" and (before.isalnum() or before in ",&'\"“")
-        found.append(_token(word, inside, not _PLACES.isdisjoint(lows[-3:])))
-        lows.append(found[-1].low)
-        before = word
-    return tuple(found), tuple(match.span() for match in matches)
+        token = _token(word, inside, away <= _NEAR_PLACE)
+        found.append(token)
+        before, away = word, 1 if token.low in _PLACES else away + 1
+    return tuple(found), tuple([match.span() for match in matches])
 
 
 @lru_cache(maxsize=65_536)  # so that equal tokens of many sentences are one object

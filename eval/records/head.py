@@ -32,7 +32,7 @@ def made_with(manifest: Manifest) -> dict[str, str]:
 
 def head(manifest: Manifest) -> str:
     """Return the line for the head of a run's tables."""
-    return "; ".join(_shown(made_with(manifest)))
+    return shared_head([manifest])
 
 
 def shared_head(manifests: Sequence[Manifest]) -> str:

@@ -200,25 +200,18 @@ def as_ranked(
     ended = not line["selected"] and line.get("complete", depth is None or len(rows) < depth)
     known = [row["tokens"] for row in rows]
     tokens = None if None in known else list(accumulate(cast(list[int], known)))
-    turns = [turn for row in rows for turn in row["turns"]]
-    places = [place for place, row in enumerate(rows) for _ in row["turns"]]
-    sessions, of_sessions = [session_of(turn) for turn in turns], places
+    turns = [(turn, place) for place, row in enumerate(rows) for turn in row["turns"]]
     if used["unit"] == SESSION:
-        sessions, of_sessions = [row["id"] for row in rows], list(range(len(rows)))
+        ranked, sessions = None, [(row["id"], place) for place, row in enumerate(rows)]
+    else:
+        ranked = _unit(turns, sizes.get("turns"), tokens, len(rows), ended=ended)
+        sessions = [(session_of(turn), place) for turn, place in turns]
     ranked_sessions = None
-    if sizes.get("sessions") and all(sessions):
-        parts = sessions, of_sessions, sizes["sessions"], tokens, len(rows)
-        ranked_sessions = _unit(*parts, ended=ended)
-    return Ranked(
-        line["id"],
-        store,
-        line["selected"],
-        tuple((row["id"], score) for row, (_, score) in zip(rows, line["ranking"], strict=True)),
-        None
-        if used["unit"] == SESSION
-        else _unit(turns, places, sizes.get("turns"), tokens, len(rows), ended=ended),
-        ranked_sessions,
-    )
+    if sizes.get("sessions") and all(id_ for id_, _ in sessions):
+        ranked_sessions = _unit(sessions, sizes["sessions"], tokens, len(rows), ended=ended)
+    scores = (score for _, score in line["ranking"])
+    found = tuple((row["id"], score) for row, score in zip(rows, scores, strict=True))
+    return Ranked(line["id"], store, line["selected"], found, ranked, ranked_sessions)
 
 
 def _owner(question: str) -> str:
@@ -226,19 +219,16 @@ def _owner(question: str) -> str:
 
 
 def _unit(
-    ids: Sequence[str],
-    places: Sequence[int],
+    places: Sequence[tuple[str, int]],
     size: int | None,
     tokens: list[int] | None,
     depth: int,
     *,
     ended: bool,
 ) -> UnitRanking:
-    """Return the ranking of the `ids`, each with the place of its memory, of `depth` memories."""
-    distinct, spent = tuple(dict.fromkeys(ids)), None
-    if tokens is not None:
-        first = dict(zip(reversed(ids), reversed(places), strict=True))
-        spent = tuple([tokens[first[id_]] for id_ in distinct])
+    """Return the ranking of ids, each with the place of its memory, of `depth` memories."""
+    distinct, first = tuple(dict.fromkeys([id_ for id_, _ in places])), dict(reversed(places))
+    spent = None if tokens is None else tuple([tokens[first[id_]] for id_ in distinct])
     return UnitRanking(distinct, size, ended or len(distinct) == size, spent, depth)
 
 
@@ -253,7 +243,7 @@ def ranking_line(
         line: RankingLine = {"id": question, "store": store, "selected": True, "complete": whole}
         return {**line, "context_sha256": context}
     ranking = retrieval.candidates if retrieval.ranking is None else retrieval.ranking
-    scores = np.round([one.score for one in ranking], DIGITS).tolist()  # round() takes 8 times it
+    scores = np.array([one.score for one in ranking]).round(DIGITS).tolist()  # 8 times round()
     return {
         "id": question,
         "store": store,
@@ -265,8 +255,8 @@ def ranking_line(
 
 def ranked_turns(ranking: Sequence[Candidate], *, complete: bool) -> UnitRanking:
     """Return the turns of a recorded ranking, by RULE; `complete`: nothing follows."""
-    turns = [turn for one in ranking for turn in one.memory.turns]
-    return _unit(turns, (), None, None, len(ranking), ended=complete)
+    turns = [(turn, place) for place, one in enumerate(ranking) for turn in one.memory.turns]
+    return _unit(turns, None, None, len(ranking), ended=complete)
 
 
 def manifest_fields(

@@ -14,14 +14,7 @@ from eval.records.answer_key_views import left_out
 from eval.records.jsonl import INGEST, read_lines
 from eval.records.manifest import leaves, load_manifest
 from eval.records.rankings import Ranked, Selections, load_rankings
-from eval.records.schema import (
-    INGEST_LINE,
-    RECORD,
-    RECORD_DEFAULTS,
-    IngestLine,
-    Manifest,
-    Record,
-)
+from eval.records.schema import INGEST_LINE, RECORD, IngestLine, Manifest, Record, with_defaults
 from memsys.core.errors import InputError
 from memsys.core.places import RECORDS, find_run
 
@@ -200,7 +193,7 @@ def _records(path: Path) -> dict[str, Record]:
                 f"{path}: {row['id']:.60} has a second record after its answer; delete one of the "
                 "two lines"
             )
-        found[row["id"]] = cast(Record, {**RECORD_DEFAULTS, **row})
+        found[row["id"]] = with_defaults(row)
     if not found:
         raise InputError(f"{path}: holds no records; name a run that answered questions")
     return found

@@ -7,7 +7,7 @@ RECORD_DEFAULTS and MANIFEST_DEFAULTS are filled in on reading.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, ConfigDict, TypeAdapter
 
@@ -42,6 +42,11 @@ MANIFEST_DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys(("subset", "git", "llm", "judge", "pricing", "ended", "sweep", "retrieval")),
     "stores": {},
 }
+
+
+def with_defaults(row: Mapping[str, Any]) -> Record:
+    """Return the record `row` with the fields that an earlier version did not write."""
+    return cast(Record, {**RECORD_DEFAULTS, **row})
 
 
 def store_of(record: Record) -> str:

@@ -210,14 +210,11 @@ class Block:
 
 def as_text(sections: Sequence[Section]) -> str:
     """Return sections as text for the terminal."""
-    return "\n\n".join(
-        "\n\n".join([f"{section.title}\n{'=' * len(section.title)}", *map(_text, section.parts)])
-        for section in sections
-    )
-
-
-def _text(part: Part) -> str:
-    return part.text() if isinstance(part, Table) else sentence(str(part), _WIDTH)
+    texts: list[str] = []
+    for one in sections:
+        texts.append(f"{one.title}\n{'=' * len(one.title)}")
+        texts += [p.text() if isinstance(p, Table) else sentence(str(p), _WIDTH) for p in one.parts]
+    return "\n\n".join(texts)
 
 
 def _cell(value: Value) -> str:

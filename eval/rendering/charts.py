@@ -6,21 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from eval.metrics.stats.interval import Interval
+from eval.rendering import svg
 from eval.rendering.numbers import interval
 from eval.rendering.palette import Look
-from eval.rendering.svg import (
-    Scale,
-    bar,
-    frame,
-    grid,
-    label,
-    line,
-    linear_ticks,
-    log_ticks,
-    mark,
-    picture,
-    short,
-)
 
 _WIDTH, _LEFT, _RIGHT = 360.0, 44.0, 350.0
 _TALL = 1.06  # height of the axis by the highest value
@@ -57,10 +45,10 @@ def scatter(title: str, points: Sequence[ChartPoint], names: tuple[str, str]) ->
     x = _across(points)
     least, most = min(p.y.low for p in points), max(p.y.high for p in points)
     start = least - 0.15 * (most - least)  # from 0, unless the points are far above it
-    y = Scale(start if least > 0.4 * most else 0.0, most * _TALL or 1.0, bottom, 22)
-    across = log_ticks(x.low, x.high) if x.log else linear_ticks(x.low, x.high)
+    y = svg.Scale(start if least > 0.4 * most else 0.0, most * _TALL or 1.0, bottom, 22)
+    across = svg.log_ticks(x.low, x.high) if x.log else svg.linear_ticks(x.low, x.high)
     titles = (names[0] + (" (log scale)" if x.log else ""), names[1])
-    parts = frame(x, y, (across, linear_ticks(y.low, y.high)), titles)
+    parts = svg.frame(x, y, (across, svg.linear_ticks(y.low, y.high)), titles)
     front = sorted((p for p in points if p.front), key=lambda p: p.x.value)
     steps = [f"M{x(p.x.value):.1f},{y(p.y.value):.1f}" for p in front[:1]]
     steps += [f"H{x(p.x.value):.1f}V{y(p.y.value):.1f}" for p in front[1:]]
@@ -69,22 +57,22 @@ def scatter(title: str, points: Sequence[ChartPoint], names: tuple[str, str]) ->
     at = [(x(p.x.value), y(p.y.value)) for p in points]
     for p, (left, top) in zip(points, at, strict=True):
         kind = f"w s{p.look.colour}"
-        parts.append(line(x(p.x.low), top, x(p.x.high), top, kind))
-        parts.append(line(left, y(p.y.low), left, y(p.y.high), kind))
+        parts.append(svg.line(x(p.x.low), top, x(p.x.high), top, kind))
+        parts.append(svg.line(left, y(p.y.low), left, y(p.y.high), kind))
     found = places(at, [p.look.name for p in points], (_LEFT + 2, 14, _WIDTH - 2, bottom - 2))
     for (left, top), place in zip(at, found, strict=True):
         if place is not None and place.far:
             end = min(max(left, place.x), place.x + place.width)
-            parts.append(line(left, top, end, place.y, "l"))
+            parts.append(svg.line(left, top, end, place.y, "l"))
     for p, (left, top), place in zip(points, at, found, strict=True):
         tip = f"{p.look.name}: {names[0]} {interval(p.x)}, {names[1]} {interval(p.y)}"
-        parts.append(mark(left, top, p.look, tip))
+        parts.append(svg.mark(left, top, p.look, tip))
         if place is not None:
-            parts.append(label(place.x, place.y + 3.5, p.look.name, kind="t halo"))
-    return picture(_WIDTH, bottom + 35, title, parts)
+            parts.append(svg.label(place.x, place.y + 3.5, p.look.name, kind="t halo"))
+    return svg.picture(_WIDTH, bottom + 35, title, parts)
 
 
-def _across(points: Sequence[ChartPoint]) -> Scale:
+def _across(points: Sequence[ChartPoint]) -> svg.Scale:
     """Return the horizontal scale of points: logarithmic from a ratio of _WIDE_LOG."""
     above = [p.x for p in points if p.x.value > 0]
     lows = [max(one.low, one.value / 3) for one in above]  # an interval may reach below 0
@@ -92,8 +80,8 @@ def _across(points: Sequence[ChartPoint]) -> Scale:
     if above and max(highs) / min(lows) >= _WIDE_LOG:
         zero = None if len(above) == len(points) else _LEFT + 6
         start = _LEFT if zero is None else zero + 26
-        return Scale(min(lows) / 1.3, max(highs) * 1.3, start, _RIGHT, log=True, zero=zero)
-    return Scale(0.0, max(highs, default=0.0) * 1.08 or 1.0, _LEFT, _RIGHT)
+        return svg.Scale(min(lows) / 1.3, max(highs) * 1.3, start, _RIGHT, log=True, zero=zero)
+    return svg.Scale(0.0, max(highs, default=0.0) * 1.08 or 1.0, _LEFT, _RIGHT)
 
 
 def dots(
@@ -117,20 +105,20 @@ def dots(
         high = next((end for end in _ENDS if high <= end), 1.0)
     step = 21 + 11 * len(used)
     foot = 26 + step * len(rows)
-    x = Scale(low, high, 12, _RIGHT)
-    parts = [*grid(x, linear_ticks(low, high), (18, foot), foot)]
-    parts += [line(x(0), 18, x(0), foot, "a"), label(181, foot + 28, across, "middle", "n")]
+    x = svg.Scale(low, high, 12, _RIGHT)
+    parts = [*svg.grid(x, svg.linear_ticks(low, high), (18, foot), foot)]
+    parts += [svg.line(x(0), 18, x(0), foot, "a"), svg.label(181, foot + 28, across, "middle", "n")]
     for r, (name, values) in enumerate(rows):
         top = 32 + r * step
-        parts.append(label(14, top, name, kind="t halo"))
+        parts.append(svg.label(14, top, name, kind="t halo"))
         for i, value in enumerate(values):
             if value is None:
                 continue
             at = top + 10 + used.index(i) * 11
             tip = f"{name}, {looks[i].name}: {interval(value)}"
-            parts.append(line(x(value.low), at, x(value.high), at, f"w s{looks[i].colour}"))
-            parts.append(mark(x(value.value), at, looks[i], tip))
-    return picture(_WIDTH, foot + 36, title, parts)
+            parts.append(svg.line(x(value.low), at, x(value.high), at, f"w s{looks[i].colour}"))
+            parts.append(svg.mark(x(value.value), at, looks[i], tip))
+    return svg.picture(_WIDTH, foot + 36, title, parts)
 
 
 def curves(
@@ -142,8 +130,8 @@ def curves(
     """Return cumulative curves of (value, share), on a logarithmic axis of values above 0."""
     values = [value for points in series for value, _ in points]
     low, high = min(values) / 1.1, max(values) * 1.1
-    x, y = Scale(low, high, _LEFT, _RIGHT, log=True), Scale(0, 1, 215, 22)
-    parts = frame(x, y, (log_ticks(low, high), _QUARTERS), names)
+    x, y = svg.Scale(low, high, _LEFT, _RIGHT, log=True), svg.Scale(0, 1, 215, 22)
+    parts = svg.frame(x, y, (svg.log_ticks(low, high), _QUARTERS), names)
     for look, points in zip(looks, series, strict=True):
         path = "L".join(f"{x(value):.1f},{y(share):.1f}" for value, share in points)
         parts.append(f'<path class="c s{look.colour}" d="M{path}"/>')
@@ -152,8 +140,8 @@ def curves(
         at = 0.5 if len(series) == 1 else 0.2 + 0.6 * i / (len(series) - 1)  # marks of like curves
         place = min(points, key=lambda point: abs(point[1] - at))
         tip = f"{look.name}: median {median[0]:,.1f}"
-        parts.append(mark(x(place[0]), y(place[1]), look, tip))
-    return picture(_WIDTH, 250, title, parts)
+        parts.append(svg.mark(x(place[0]), y(place[1]), look, tip))
+    return svg.picture(_WIDTH, 250, title, parts)
 
 
 def trends(
@@ -163,10 +151,10 @@ def trends(
     a logarithmic axis.
     """
     across = sorted({x for points in series for x, _ in points})
-    x = Scale(across[0], across[-1], _LEFT + 12, _RIGHT - 12, log=True)
+    x = svg.Scale(across[0], across[-1], _LEFT + 12, _RIGHT - 12, log=True)
     high = max(value.high for points in series for _, value in points)
-    y = Scale(0, high * _TALL or 1.0, 215, 22)
-    parts = frame(x, y, (across, linear_ticks(0, y.high)), names)
+    y = svg.Scale(0, high * _TALL or 1.0, 215, 22)
+    parts = svg.frame(x, y, (across, svg.linear_ticks(0, y.high)), names)
     for i, (points, look) in enumerate(zip(series, looks, strict=True)):
         aside = 3 * (i - (len(series) - 1) / 2)  # intervals side by side
         at = [(x(place) + aside, value) for place, value in points]
@@ -174,28 +162,28 @@ def trends(
         kind = f"s{look.colour}"
         parts.append(f'<path class="c {kind}" d="M{path}"/>')
         for (left, value), (place, _) in zip(at, points, strict=True):
-            parts.append(line(left, y(value.low), left, y(value.high), f"w {kind}"))
-            tip = f"{look.name}, {short(place)}: {interval(value)}"
-            parts.append(mark(left, y(value.value), look, tip))
-    return picture(_WIDTH, 250, title, parts)
+            parts.append(svg.line(left, y(value.low), left, y(value.high), f"w {kind}"))
+            tip = f"{look.name}, {svg.short(place)}: {interval(value)}"
+            parts.append(svg.mark(left, y(value.value), look, tip))
+    return svg.picture(_WIDTH, 250, title, parts)
 
 
 def stacked(
     title: str, rows: Sequence[tuple[str, Sequence[float]]], parts_of: Sequence[str]
 ) -> str:
     """Return one bar from 0 to 1 per name, split into parts; negative parts are not drawn."""
-    x = Scale(0, 1, 12, _RIGHT)
+    x = svg.Scale(0, 1, 12, _RIGHT)
     foot = 20 + 34 * len(rows)
-    parts = [*grid(x, _QUARTERS, (12, foot), foot)]
+    parts = [*svg.grid(x, _QUARTERS, (12, foot), foot)]
     for r, (name, values) in enumerate(rows):
         top, at = 24 + 34 * r, 0.0
-        parts.append(label(14, top, name, kind="t halo"))
+        parts.append(svg.label(14, top, name, kind="t halo"))
         for i, value in enumerate(values):
             width = max(min(value, 1 - at), 0.0)
             tip = f"{name}: {parts_of[i]} {value:.3f}"
-            parts.append(bar(x(at), top + 4, x(at + width) - x(at), i, tip))
+            parts.append(svg.bar(x(at), top + 4, x(at + width) - x(at), i, tip))
             at += width
-    return picture(_WIDTH, foot + 20, title, parts)
+    return svg.picture(_WIDTH, foot + 20, title, parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,6 +145,9 @@ def no_such_setting(name: str) -> str:
     group, _, field = name.partition(".")
     if name == "metric":
         return "metric: no such option; --config-dir names the folder with yours (docs/extend.md)"
+    listing = "python -m eval.run --cfg job prints all"
+    if (CONF / group).is_dir():
+        listing = f"python -m eval.run --help {group}=... lists those of an option"
     if field and (CONF / group).is_dir():
         options = {path.stem: set(settings_of(path)) for path in (CONF / group).glob("*.yaml")}
         if owners := sorted(option for option in options if field in options[option]):
@@ -158,16 +161,8 @@ def no_such_setting(name: str) -> str:
         near = get_close_matches(name, groups | set(settings_of(CONF / "config.yaml")))
     hint = f"; did you mean {near[0]}?" if near else ""
     return (
-        f"{name}: no such setting{hint} ({_listing(group)}; to add a new parameter of a class: "
-        f"+{name}=...)"
+        f"{name}: no such setting{hint} ({listing}; to add a new parameter of a class: +{name}=...)"
     )
-
-
-def _listing(group: str) -> str:
-    """Return the command that lists the settings of `group`, or all."""
-    if (CONF / group).is_dir():
-        return f"python -m eval.run --help {group}=... lists those of an option"
-    return "python -m eval.run --cfg job prints all"
 
 
 def settings_of(path: Path) -> Iterator[str]:

@@ -44,10 +44,10 @@ def dollars(value: float | None, absent: str = ABSENT) -> str:
     return f"{value:,.4f}" if value == 0 or value >= 0.001 else f"{value:.8f}"
 
 
-def price(usd: float | None, absent: str = ABSENT) -> str:
-    """Format the dollars of one question as those of 1,000, to three digits; `absent` for None."""
+def price(usd: float | None) -> str:
+    """Format the dollars of one question as those of 1,000, to three digits; ABSENT for None."""
     if not usd:
-        return absent if usd is None else "0"
+        return ABSENT if usd is None else "0"
     each = 1000 * usd
     return number(each, max(0, 2 - floor(log10(each))))
 

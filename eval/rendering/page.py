@@ -15,7 +15,7 @@ from itertools import groupby
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from eval.rendering.blocks import Block, Card, Chart, Part, Table
+from eval.rendering.blocks import Block, Card, Chart, Section, Table
 from eval.rendering.palette import css
 from eval.rendering.svg import mark
 
@@ -34,7 +34,7 @@ def report_page(title: str, blocks: Sequence[Block]) -> str:
     return render("report.html.j2", title=title, policy=policy(), blocks=blocks)
 
 
-def report_markdown(title: str, blocks: Sequence[Block]) -> str:
+def report_markdown(title: str, blocks: Sequence[Block | Section]) -> str:
     """Return the report as markdown; text of data and answers is escaped."""
     return page_markdown("report.md.j2", _PACKAGE, title=title, blocks=blocks)
 
@@ -86,7 +86,7 @@ def _environment(package: str) -> Environment:
     )
     found.filters |= {
         "fenced": _fenced,
-        "grouped": _grouped,
+        "grouped": lambda parts: groupby(parts, lambda part: isinstance(part, Chart)),
         "joined": lambda text: " ".join(text.split()),
         "mark_intervals": _mark_intervals,
         "plain": plain,
@@ -95,12 +95,6 @@ def _environment(package: str) -> Environment:
         "wordy": _wordy,
     }
     return found
-
-
-def _grouped(parts: Sequence[Part]) -> list[tuple[bool, list[Part]]]:
-    """Return runs of charts, which share a row, and runs of other parts; True marks charts."""
-    by_kind = groupby(parts, key=lambda part: isinstance(part, Chart))
-    return [(are_charts, list(group)) for are_charts, group in by_kind]
 
 
 def _mark_intervals(text: str) -> Markup:

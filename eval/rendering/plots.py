@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval.metrics.stats.pareto import pareto
 from eval.rendering.palette import GREY, Look, looks
 
 if TYPE_CHECKING:
@@ -72,18 +71,16 @@ def plot(
     """
     axes = _axes(ax, 3.6)
     known = _known(table, score, by, colour)
-    places, series = _values(known[by]), _looks(known[colour])
-    low, high = ends(table, score)
+    places, series = _values(known[by]), list(_series(known, score, colour))
     width = _BAND / max(len(series), 1)
-    for number, look in enumerate(series):
-        rows = known[known[colour] == look.name]
-        bounds = _reach(rows[score], rows[low], rows[high])
+    for number, (look, rows, bounds) in enumerate(series):
         at = [places.index(name) + _shift(number, len(series)) for name in rows[by]]
-        before = sum(one.hex == look.hex for one in series[:number])  # bars have no markers
+        before = sum(one.hex == look.hex for one, *_ in series[:number])  # bars have no markers
         style: dict[str, Any] = {"hatch": _HATCHES[before % len(_HATCHES)], "edgecolor": "white"}
         style |= {"color": look.hex, "label": look.name, "capsize": 2}
         axes.bar(at, rows[score], width * 0.9, yerr=bounds, **style)
     axes.set_xticks(range(len(places)), places)
+    low, _ = ends(table, score)
     axes.set(ylabel=score, ylim=(None if (known[low] < 0).any() else 0, None))
     if line is not None:
         axes.axhline(line, color="black", linewidth=1)
@@ -105,13 +102,10 @@ def dots(
     `line`: place of a vertical reference, such as 0 for differences.
     """
     known = _known(table, score, by, colour or by)
-    places, series = _values(known[by]), _looks(known[colour or by])
+    places, series = _values(known[by]), list(_series(known, score, colour or by))
     each = len(series) if known[by].duplicated().any() else 1
     axes = _axes(ax, 0.9 + len(places) * (0.12 + 0.16 * each))
-    low, high = ends(table, score)
-    for number, look in enumerate(series):
-        rows = known[known[colour or by] == look.name]
-        bounds = _reach(rows[score], rows[low], rows[high])
+    for number, (look, rows, bounds) in enumerate(series):
         shift = _shift(number, each) if each > 1 else 0.0
         at = [places.index(name) + shift for name in rows[by]]
         style: dict[str, Any] = {"fmt": look.symbol, "color": look.hex, "label": look.name}
@@ -145,10 +139,7 @@ def trend(
     """
     axes = _axes(ax, 3.8)
     known = _known(table, score, colour)
-    low, high = ends(table, score)
-    for look in _looks(known[colour]):
-        rows = known[known[colour] == look.name].sort_values(x)
-        bounds = _reach(rows[score], rows[low], rows[high])
+    for look, rows, bounds in _series(known, score, colour, x):
         style: dict[str, Any] = {"color": look.hex, "marker": look.symbol, "label": look.name}
         axes.errorbar(rows[x], rows[score], yerr=bounds, **style)
     numbers = sorted({*known[x]})
@@ -210,6 +201,19 @@ def on_front(table: pd.DataFrame, cost: str, score: str) -> pd.DataFrame:
     return known[pareto(list(zip(known[cost], known[score], strict=True)))]
 
 
+def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Return which points (cost, gain) are not dominated: no other has as much gain at a lower
+    cost, or more gain at the same cost.
+    """
+    return [
+        not any(
+            other_cost <= cost and other_gain >= gain and (other_cost, other_gain) != (cost, gain)
+            for other_cost, other_gain in points
+        )
+        for cost, gain in points
+    ]
+
+
 def ends(table: pd.DataFrame, score: str) -> tuple[str, str]:
     """Return the names of the columns with the ends of the interval of `score`."""
     named = f"{score}_low" in table
@@ -252,6 +256,19 @@ def _looks(column: pd.Series) -> list[Look]:
     return [found[name] for name in names]
 
 
+def _series(
+    known: pd.DataFrame, score: str, colour: str, order: str | None = None
+) -> Iterator[tuple[Look, pd.DataFrame, list[pd.Series]]]:
+    """Yield the look of each value of the column `colour`, its rows, sorted by the column `order`,
+    and how far the ends of intervals are from the means; rounding may put one on the wrong side.
+    """
+    low, high = ends(known, score)
+    for look in _looks(known[colour]):
+        rows = known[known[colour] == look.name]
+        rows = rows if order is None else rows.sort_values(order)
+        yield look, rows, [(rows[score] - rows[low]).clip(0), (rows[high] - rows[score]).clip(0)]
+
+
 def _shift(number: int, count: int) -> float:
     return (number - (count - 1) / 2) * _BAND / max(count, 1)
 
@@ -262,10 +279,3 @@ def _log_axis(axes: Axes, values: Sequence[float]) -> None:
     ticks = sorted({*values})
     axes.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
     axes.minorticks_off()
-
-
-def _reach(means: Any, lows: Any, highs: Any) -> list[Any]:
-    """Return the distances of the ends of intervals (data frame columns) from their means; rounding
-    may put an end on the wrong side.
-    """
-    return [(means - lows).clip(0), (highs - means).clip(0)]

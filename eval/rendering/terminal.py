@@ -34,13 +34,10 @@ _Column = tuple[list[str], list[list[str]]]  # lines of its heading and of each 
 _UNLIMITED = 100_000  # characters
 
 
-def plain(header: Sequence[str], rows: Rows) -> str:
-    """Return a table as text: the first column left-aligned, the others right-aligned."""
-    return lined([header], rows)
-
-
 def lined(heads: Rows, rows: Rows, gap: int = 2) -> str:
-    """Return a table as text whose header has several lines; `gap`: characters between columns."""
+    """Return a table as text whose header has several lines: the first column left-aligned, the
+    others right-aligned; `gap`: characters between columns.
+    """
     widths = [max(map(len, column)) for column in zip(*heads, *rows, strict=True)]
     lines = [*heads, ["-" * width for width in widths], *rows]
     first, *others = widths
@@ -73,7 +70,7 @@ def fitted(header: Sequence[str], rows: Rows) -> str:
     """
     header, rows = filled(header, rows)
     width = terminal_width()
-    whole = plain(header, rows)
+    whole = lined([header], rows)
     if width is None or len(max(whole.splitlines(), key=len)) <= width:
         return whole
     return "\n\n".join(_blocks(header, rows, width))

@@ -32,19 +32,20 @@ from eval.records.jsonl import (
 )
 from eval.records.manifest import OPERATIONAL, OPERATIONAL_OF_MODELS, load_manifest
 from eval.records.rankings import Selections
-from eval.records.schema import CONTEXT_LINE, INGEST_LINE, RECORD, RECORD_DEFAULTS, Manifest, Record
+from eval.records.schema import CONTEXT_LINE, INGEST_LINE, RECORD, Manifest, Record, with_defaults
 from eval.run.build import FAILED_ONES, Built
 from eval.run.failures import Failure
 from eval.run.question import Asked, failed, read_again
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, refuse
 from memsys.core.files import open_entry
-from memsys.core.places import RECORDS, RUNS, find_run
+from memsys.core.places import RECORDS, find_run, in_runs
 from memsys.core.trusted import check_addresses, check_config
 
 Part = Literal["judge", "answer", "failed"]
 _MODELS = {"llm": "llm", "judge_llm": "llm@judge_llm"}  # by setting: the group as Hydra names it
 _AGAIN = {"reader", "judge", *_MODELS}  # groups that a repetition may set
 _FREE = {*OPERATIONAL, "from", "only", "seed", "resamples"}  # settings that it may set, too
+_OF_DATA = ("data", "key", "evidence")  # fields of a manifest that must be the parent's
 _PENDING = {"phase": "judge", "kind": "Pending", "message": "the judge has not been asked yet"}
 
 
@@ -66,29 +67,24 @@ class Repetition:
         """Raise InputError unless the new run has the parent's data, asks none but its questions,
         and can do the part again.
         """
-        for name in ("data", "key", "evidence"):
-            if manifest.get(name) != self.manifest.get(name):
-                raise InputError(
-                    f"from={self.folder.name}: the data files or their keys have changed "
-                    "since; start a new run"
-                )
-        known = {row["id"] for row in self._rows()}
-        if other := [one.id for one in built.dataset.questions if one.id not in known]:
-            raise InputError(
-                f"from={self.folder.name}: the run did not ask {other[0]}; start a new run for it"
-            )
-        reader = built.models.reader
-        if self.part == "answer" and reader is not None and not reader.reads_context:
-            raise InputError(
-                f"from={self.folder.name}: reader={manifest['choices']['reader']} reads memories, "
-                "and a run stores contexts; start a new run, which costs nothing with this reader"
-            )
+        known, where = {row["id"] for row in self._rows()}, f"from={self.folder.name}"
+        others = [one.id for one in built.dataset.questions if one.id not in known]
+        changed = [one for one in _OF_DATA if manifest.get(one) != self.manifest.get(one)]
+        reader = built.models.reader if self.part == "answer" else None
+        faults = {
+            f"{where}: the data files or their keys have changed since; start a new run": changed,
+            f"{where}: the run did not ask {''.join(others[:1])}; start a new run for it": others,
+            f"{where}: reader={manifest['choices']['reader']} reads memories, and a run stores "
+            "contexts; start a new run, which costs nothing with this reader": reader is not None
+            and not reader.reads_context,
+        }
+        refuse(faults)
 
     def named(self, overrides: Sequence[str]) -> list[str]:
         """Return `overrides` with the parent's id: what `last` or a part of an id stands for may
         change until the new run is resumed.
         """
-        if not _is_in_runs(self.folder):
+        if not in_runs(self.folder):
             return list(overrides)
         rest = [one for one in overrides if not one.startswith("from=")]
         return [*rest, f"from={self.folder.name}"]
@@ -109,26 +105,18 @@ class Repetition:
             ):
                 shutil.copyfileobj(file, copy)
         steps = read_lines(self.folder / INGEST, schema=INGEST_LINE)
-        ingested = (one for one in steps if one["status"] == "ok")
-        write_lines(
-            folder / INGEST, (one for one in ingested if one["conversation"] in conversations)
-        )
+        ingested = (one for one in steps if one["conversation"] in conversations)
+        write_lines(folder / INGEST, (one for one in ingested if one["status"] == "ok"))
         rows = [row for row in self._rows() if row["id"] in asked and row["status"] == "ok"]
         done = {None, *(row["id"] for row in rows)}  # None: of an ingestion
         if calls := [row for row in read_lines(self.folder / CALLS) if self._is_kept(row, done)]:
             write_lines(folder / CALLS, calls)
+        judge = built.models.judge
         if self.part == "answer":
             rows = []
         elif self.part == "judge":
-            judge, key = built.models.judge, (self.manifest["judge"] or {}).get("score")
-            rows = [
-                _without_verdict(
-                    row,
-                    key,
-                    pending=judge is not None and reference(judge, asked[row["id"]]) is not None,
-                )
-                for row in rows
-            ]
+            wanted = [reference(judge, asked[row["id"]]) if judge else None for row in rows]
+            rows = list(map(self._without_verdict, rows, wanted))
         write_lines(folder / RECORDS, rows)
 
     def jobs(self, built: Built) -> Mapping[str, partial[Asked]] | None:
@@ -157,9 +145,7 @@ class Repetition:
                     f"{self.folder / CONTEXTS}: holds no context of {question.id}; start a new run"
                 )
             selection = None if "retrieved" in record else selections.of(record)
-            if selection is not None:
-                record = cast(Record, {**record, **selection._asdict()})
-            models = built.models
+            record, models = cast(Record, selections.filled(cast(Row, record))), built.models
             jobs[question.id] = partial(
                 read_again,
                 *(question, record, contexts[digest], selection),
@@ -168,8 +154,23 @@ class Repetition:
         return jobs
 
     def _rows(self) -> Iterable[Record]:
-        for row in read_lines(self.folder / RECORDS, schema=RECORD):
-            yield cast(Record, {**RECORD_DEFAULTS, **row})
+        yield from map(with_defaults, read_lines(self.folder / RECORDS, schema=RECORD))
+
+    def _without_verdict(self, record: Record, compared: str | None) -> Record:
+        """Return `record` as if nobody had judged it; `compared`: with what its answer is to be
+        compared, None if nobody judges.
+        """
+        row = cast(Row, record)
+        measured = {
+            name: {part: value for part, value in (row.get(name) or {}).items() if part != "judge"}
+            for name in ("usage", "latency_ms", "waited_ms")
+        }
+        key = (self.manifest["judge"] or {}).get("score")
+        rest = {name: value for name, value in row.items() if name != "judge_reasons"}
+        scores = {name: value for name, value in record["scores"].items() if name != key}
+        pending = None if compared is None or record["answer"] is None else _PENDING
+        new = {"scores": scores, "judge": None, "judge_error": pending}
+        return cast(Record, {**rest, **measured, **new})
 
     def _is_kept(self, call: Row, done: set[str | None]) -> bool:
         """Return whether the recorded call belongs to what is not done again, such as to one of the
@@ -197,22 +198,23 @@ def resolve_parent(
         return config, choices, None
     folder = find_run(str(config["from"]))
     where, parent = f"from={folder.name}", load_manifest(folder)
-    if parent["status"] != "complete":
-        raise InputError(f"{where}: the run is {parent['status']}; resume it to its end first")
-    if "strategy" not in parent["config"]:
-        raise InputError(f"{where}: its answers were imported; name a run of eval.run")
     paths = [_path(override) for override in overrides]
-    if refused := [path for path in paths if path.partition(".")[0] not in _AGAIN | _FREE]:
-        raise InputError(
-            f"{where}: {refused[0]} is set, but retrieval is not repeated; leave it out, or start "
-            "a new run without from="
-        )
+    others = [path for path in paths if path.partition(".")[0] not in _AGAIN | _FREE]
+    faults = {
+        f"{where}: the run is {parent['status']}; resume it to its end first": parent["status"]
+        != "complete",
+        f"{where}: its answers were imported; name a run of eval.run": "strategy"
+        not in parent["config"],
+        f"{where}: {''.join(others[:1])} is set, but retrieval is not repeated; leave it out, or "
+        "start a new run without from=": others,
+    }
+    refuse(faults)
     for name, value in parent["config"].items():  # the folder may be somebody else's
         if name not in paths:
             check_config(value, "llm" if name in _MODELS else name, where)
     check_addresses(parent["config"], where)
     merged, options = _merged(config, parent, choices, paths)
-    merged["from"] = folder.name if _is_in_runs(folder) else str(folder)
+    merged["from"] = folder.name if in_runs(folder) else str(folder)
     new_config = OmegaConf.create(merged)
     OmegaConf.set_struct(new_config, True)
     part = _part(paths, options, where, only=config.only)
@@ -273,26 +275,7 @@ def _part(paths: Sequence[str], options: Mapping[str, str], where: str, *, only:
     )
 
 
-def _is_in_runs(folder: Path) -> bool:
-    return folder.parent.resolve() == RUNS.resolve()
-
-
 def _path(override: str) -> str:
     """Return the setting that an override of Hydra's grammar names, without its package."""
     parsed = OverridesParser.create().parse_override(override)
     return str(parsed.package or parsed.key_or_group)
-
-
-def _without_verdict(record: Record, key: str | None, *, pending: bool) -> Record:
-    """Return `record` as if nobody had judged it. `key`: the judge's score; `pending`: the answer
-    is to be judged.
-    """
-    measured = {
-        name: {part: value for part, value in (record.get(name) or {}).items() if part != "judge"}  # type: ignore[attr-defined]
-        for name in ("usage", "latency_ms", "waited_ms")
-    }
-    rest = {name: value for name, value in record.items() if name != "judge_reasons"}
-    scores = {n: value for n, value in record["scores"].items() if n != key}
-    wanted = pending and record["answer"] is not None
-    new = {"scores": scores, "judge": None, "judge_error": _PENDING if wanted else None}
-    return cast(Record, {**rest, **measured, **new})

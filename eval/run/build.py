@@ -23,7 +23,7 @@ from eval.rendering.errors import users_place
 from eval.run.compatible import check_compatibility, check_reference
 from eval.run.embedders import Embedders
 from memsys.context.writers import ContextWriter
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, refuse
 from memsys.core.terms import language_of
 from memsys.core.types import Conversation
 from memsys.embed.base import Embedder
@@ -165,17 +165,17 @@ def build(
             "memsys.strategies.strategy.MemoryStrategy"
         )
     own_retrieval = make.func.writes_memory or make.func.retrieve is not Strategy.retrieve
-    if parts.owner_filter and own_retrieval:
-        raise InputError(
-            f"strategy={choices['strategy']}: cannot filter by owner, since it maintains or "
-            "searches its memory by itself; use dataset.owner_filter=false"
-        )
     goes_on = isinstance(parts.memory, MemoryBuilder) and parts.memory.goes_on
-    if goes_on and own_retrieval and not make.func.writes_memory:
-        raise InputError(
-            f"strategy={choices['strategy']}: stores each memory as it comes, and those of "
-            f"memory={parts.memory.name} go on from session to session; use memory=turns"
-        )
+    faults = {
+        f"strategy={choices['strategy']}: cannot filter by owner, since it maintains or searches "
+        "its memory by itself; use dataset.owner_filter=false": parts.owner_filter
+        and own_retrieval,
+        f"strategy={choices['strategy']}: stores each memory as it comes, and those of "
+        f"memory={parts.memory.name} go on from session to session; use memory=turns": goes_on
+        and own_retrieval
+        and not make.func.writes_memory,
+    }
+    refuse(faults)
     if make.func.sees_evidence:
         given["evidence"] = {question.id: question.evidence for question in dataset.questions}
     texts: dict[str, str] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hydra.utils import get_class
@@ -10,29 +11,13 @@ from omegaconf import DictConfig, OmegaConf
 
 from eval.datasets.types import Dataset
 from eval.judges.judge import Reference
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, refuse
+from memsys.core.yaml_text import load_table
 from memsys.strategies.strategy import Strategy
 
 _REFERRED = ("k", "budget", "relation_store", "vector_store")  # used where others refer to them
 _NAMES = ("reader.name", "memory.name")  # records name the chosen option instead
-_EXPANDS = "strategy.use_graph_expansion"
-# A setting -> values, of settings or options of groups, with which neither it nor any below it
-# has an effect.
-_IDLE: Mapping[str, Mapping[str, object]] = {
-    "judge": {"reader": "none"},
-    "instructions": {"llm": "none"},
-    "context.longer_than": {"context.summarise": None},
-    "context.summary_prompt": {"context.summarise": None},
-    "dataset.deletion": {"dataset.plants": 0},
-    "strategy.expansion": {_EXPANDS: False},
-    "strategy.expansion.judge_prompt": {"strategy.expansion.judge": None},
-    "strategy.gate": {_EXPANDS: False},
-    "strategy.gate.domains": {"llm": "none"},
-    "strategy.rescore": {_EXPANDS: False},
-    "strategy.pool": {_EXPANDS: True},
-    "strategy.weights": {_EXPANDS: True, "strategy.rescore": None},
-    "strategy.decay_per_day": {_EXPANDS: True, "strategy.rescore": None},
-}
+_IDLE: Mapping[str, Mapping[str, object]] = load_table(Path(__file__).with_name("idle.yaml"))
 
 
 def check_compatibility(
@@ -48,7 +33,7 @@ def check_compatibility(
     # Not llm.get: OmegaConf's error of a missing name keeps its callers' objects in memory.
     misses = dict(dict(llm).get("extra") or {}).get("misses", 0)
     is_number = isinstance(misses, int | float) and not isinstance(misses, bool)
-    refused = {
+    faults = {
         "reader=chain: knows only the questions of dataset=synthetic and planted ones; add "
         "dataset=synthetic, or use reader=extractive": reader == "chain"
         and not getattr(dataset, "asks_by_grammar", False),
@@ -67,9 +52,7 @@ def check_compatibility(
         "relevant documents; add reader=none": reader != "none"
         and not getattr(dataset, "has_gold", True),
     }
-    for why, is_wrong in refused.items():
-        if is_wrong:
-            raise InputError(why)
+    refuse(faults)
 
 
 def check_reference(name: str, compares: Reference, dataset: Dataset) -> None:
@@ -77,16 +60,15 @@ def check_reference(name: str, compares: Reference, dataset: Dataset) -> None:
     with a gold answer where there are cues instead, or the other way round.
     """
     with_cue = sum(question.cue is not None for question in dataset.questions)
-    if compares == "cue" and not with_cue:
-        raise InputError(
-            f"judge: {name}: judges whether a reply shows awareness of a cue, and "
-            f"dataset={dataset.name} has none; use judge.rubric=generous or strict"
-        )
-    if compares == "gold" and with_cue == len(dataset.questions):
-        raise InputError(
-            f"judge: {name}: compares with gold answers, and dataset={dataset.name} has "
-            "none, only cues; use judge=llm judge.rubric=awareness, or judge=none"
-        )
+    faults = {
+        f"judge: {name}: judges whether a reply shows awareness of a cue, and "
+        f"dataset={dataset.name} has none; use judge.rubric=generous or strict": compares == "cue"
+        and not with_cue,
+        f"judge: {name}: compares with gold answers, and dataset={dataset.name} has none, only "
+        "cues; use judge=llm judge.rubric=awareness, or judge=none": compares == "gold"
+        and with_cue == len(dataset.questions),
+    }
+    refuse(faults)
 
 
 def without_effect(
@@ -110,8 +92,9 @@ def without_effect(
             reason = f"strategy={choices['strategy']} uses no such graph"
         elif name in _NAMES:
             reason = f"records name the option, {first}={choices[first]}"
-        for setting, values in _IDLE.items():
-            if f"{name}.".startswith(f"{setting}.") and _are(values, config, choices):
+        below = (values for one, values in _IDLE.items() if f"{name}.".startswith(f"{one}."))
+        for values in below:
+            if values == {x: choices.get(x, OmegaConf.select(config, x)) for x in values}:
                 reason = "with " + " ".join(f"{one}={_text(x)}" for one, x in values.items())
         if reason is None:
             continue
@@ -131,14 +114,6 @@ def lower_limits(config: DictConfig) -> list[str]:
         if (limit := OmegaConf.select(config, f"{group}.concurrency")) is not None
         and limit < config.concurrency
     ]
-
-
-def _are(values: Mapping[str, object], config: DictConfig, choices: Mapping[str, str]) -> bool:
-    actual = {
-        name: choices[name] if name in choices else OmegaConf.select(config, name)
-        for name in values
-    }
-    return actual == values
 
 
 def _text(value: object) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from yaml import YAMLError
 from eval.cli import WIDE, code_of
 from eval.rendering.errors import configuration_errors
 from eval.rendering.terminal import widen
-from eval.run.arguments import check_arguments, check_folder, flags_first
+from eval.run.arguments import check_arguments, check_folder, flags_first, groups_of
 from eval.run.option_help import options_help, title
 from eval.run.settings import check_overrides, check_settings
 from memsys.core.errors import InputError, as_started
@@ -141,13 +140,10 @@ def help_text() -> str:
     name, indent = "python -m eval.run", "\n" + " " * 61
     text = as_started(_USAGE.read_text(encoding="utf-8"))
     text = text.replace(indent, indent[: 62 + len(as_started(name)) - len(name)])
-    for group in sorted(folder for folder in CONF.iterdir() if folder.is_dir()):
-        options = sorted(group.glob("*.yaml"))
-        if not options:
-            continue
-        text += f"{group.name}=\n"
-        width = max(14, *(len(path.stem) for path in options))
-        text += "".join(f"  {path.stem:<{width}} {title(path)}\n" for path in options)
+    for group, options in sorted(groups_of(()).items()):
+        width = max(14, *map(len, options))
+        titles = (f"  {one:<{width}} {title(CONF / group / f'{one}.yaml')}\n" for one in options)
+        text += f"{group}=\n" + "".join(titles)
     values = (CONF / "config.yaml").read_text(encoding="utf-8").split("  - override")[-1]
     settings = values.split("\n\n")[1]
     text += "\nSettings and their defaults:\n" + settings + "\n"
@@ -207,21 +203,9 @@ def _main(arguments: Sequence[str]) -> int:
     options = get_args_parser().parse_args(arguments)
     if not options.multirun and any(getattr(options, name) for name in _HYDRA_FLAGS):
         return _ask_hydra(options)
-    with _uncollected():
-        from eval.run import jobs  # noqa: PLC0415 - half a second that only runs need
+    from eval.run import jobs  # noqa: PLC0415 - half a second that only runs need
+
     return jobs.sweep(options, arguments) if options.multirun else jobs.single(arguments)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Do not look for garbage in what is imported, all of which stays: it takes 0.1 s."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
 
 
 def _ask_hydra(options: Any) -> int:

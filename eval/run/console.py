@@ -17,7 +17,7 @@ from eval.rendering.terminal import command_lines, sentence
 from eval.run.build import Built
 from eval.run.failures import LOG
 from memsys.core.errors import InputError
-from memsys.core.places import MANIFEST, RUNS
+from memsys.core.places import MANIFEST, in_runs
 
 _SEARCHED = 50  # newest runs that may be one to compare with
 # Arguments that name a strategy and its settings, or this one run.
@@ -35,8 +35,11 @@ def show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
     print(sentence(head(manifest)))
     if dataset.repairs:
         print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
-    warnings = (f"warning: {one}" for one in built.models.warnings)
-    for line in (*notes, *_without_price(built), *warnings):
+    warnings = [
+        f"warning: no price is known for {model}, so its cost is unknown; give one by pricing=FILE"
+        for model in built.models.unpriced
+    ]
+    for line in (*notes, *warnings, *(f"warning: {one}" for one in built.models.warnings)):
         print(sentence(line), file=sys.stderr)
 
 
@@ -170,7 +173,7 @@ def show_next(steps: Sequence[str]) -> None:
 def in_place(command: str, folder: Path) -> str:
     """Return `command` with the folder of its run, if that is not the usual one."""
     own = f"hydra.run.dir={folder}"
-    if folder.parent.resolve() == RUNS.resolve() or own in shlex.split(command):
+    if in_runs(folder) or own in shlex.split(command):
         return command
     return f"{command} {shlex.quote(own)}"
 
@@ -214,21 +217,12 @@ def _comparable(one: Manifest, other: Manifest) -> bool:
 
 def _name(folder: Path) -> str:
     """Return what a command calls the run: its id, or its folder elsewhere than in RUNS."""
-    is_usual = folder.parent.resolve() == RUNS.resolve()
-    return shlex.quote(folder.name if is_usual else str(folder))
+    return shlex.quote(folder.name if in_runs(folder) else str(folder))
 
 
 def _show_place(cache: str | None) -> None:
     if cache is not None:
         print(f"answers of models are recorded in {cache}", file=sys.stderr)
-
-
-def _without_price(built: Built) -> list[str]:
-    """Return a line for each model without a price."""
-    return [
-        f"warning: no price is known for {model}, so its cost is unknown; give one by pricing=FILE"
-        for model in built.models.unpriced
-    ]
 
 
 def _share(cell: Cell) -> str:

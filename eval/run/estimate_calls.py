@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from hydra.utils import get_class, instantiate
 from omegaconf import DictConfig, OmegaConf
@@ -20,7 +20,7 @@ from eval.judges.llm import LLMJudgeSettings
 from eval.judges.panel import PanelSettings
 from eval.readers.llm import LLMReaderSettings
 from eval.run.compatible import check_reference
-from eval.run.estimate_steps import LIBRARIES, Calls, Line, Lines, Steps, limit_of, stand_ins
+from eval.run.estimate_steps import LIBRARIES, Calls, Line, Lines, Phase, Steps, limit_of, stand_ins
 from memsys.core.errors import InputError
 from memsys.core.tokens import count_tokens
 from memsys.core.types import UNDATED, Candidate, Conversation, Memory, Usage
@@ -29,15 +29,16 @@ from memsys.knowledge.memory.base import WrittenByModel, all_of
 from memsys.knowledge.memory.chunks import Chunks
 from memsys.knowledge.relations import written_graph
 from memsys.llm.client import ChatSettings
-from memsys.llm.meter import total_usage
 from memsys.strategies.strategy import MemoryStrategy, Strategy
+
+_SAME_REPLY = "same_reply"  # of the facts has the graph, too
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """Calls of one model in a phase of a run, and their tokens, expected and at most."""
 
-    phase: Literal["ingest", "retrieve", "answer", "judge"]
+    phase: Phase
     model: str
     calls: Calls
 
@@ -159,11 +160,8 @@ class Estimator:
         }
         if self.llm is not None:
             of_library = bool(one.writes and one.library)
-            if of_library:
-                stages += self._library(settings, self.llm)
-            else:
-                stages += map(self._instructed, self._ingestion(one, self.llm))
-            stages += map(self._instructed, self._questions(one, lines, self.llm))
+            calls = self._calls_of_model(one, lines, self.llm)
+            stages += [Stage(phase, self.llm.model, each) for phase, each in calls]
             notes |= {
                 "the library's calls as measured on small stores: at least so many": of_library,
                 "as many facts as the data set has observations, 0.43 a turn else": is_read
@@ -230,60 +228,44 @@ class Estimator:
         yield Stage("ingest", self._embedder, Calls(batches, tokens, tokens))
         yield Stage("retrieve", self._embedder, Calls(len(dataset.questions), queries, queries))
 
-    def _instructed(self, stage: Stage) -> Stage:
-        """Return `stage` with the tokens of the instructions in each of its calls."""
-        text, calls = self._config.instructions, stage.calls
-        if text is None:
-            return stage
-        more = Usage(0, calls.calls * count_tokens(text), 0)
-        most = calls.most and total_usage([calls.most, more])
-        return replace(stage, calls=Calls(calls.calls, total_usage([calls.about, more]), most))
-
-    def _ingestion(self, one: _Strategy, llm: ChatSettings) -> Iterator[Stage]:
-        """Yield the calls that write memories, for the strategy or for memory=facts, and those that
-        write its graph.
+    def _calls_of_model(
+        self, one: _Strategy, lines: Lines, llm: ChatSettings
+    ) -> Iterator[tuple[Phase, Calls]]:
+        """Yield the calls that write memories, for the strategy or for memory=facts, or those of
+        its library; of its graph, the gate, the judge of neighbours, summaries and the reader.
         """
-        steps, settings = Steps(self.dataset, limit_of(llm)), one.settings
+        text, settings, context = self._config.instructions, one.settings, self._context
+        steps = Steps(self.dataset, limit_of(llm), 0 if text is None else count_tokens(text))
         given: Any = OmegaConf.to_container(self._config.memory, resolve=True)
-        calls: list[Calls] = []
-        if one.writes:
-            calls += steps.facts(settings["facts"])
-            calls.append(steps.decisions(settings["facts"], settings["update"]))
+        contents = [line.content for each in lines.values() for line in each]
+        written: list[Calls] = []
+        if one.writes and one.library:
+            yield from steps.library(settings["name"], settings["exchange"])
+        elif one.writes:
+            facts = settings["facts"]
+            written = [*steps.facts(facts), steps.decisions(facts, settings["update"])]
             if graph := settings.get("graph"):
-                calls.append(steps.graph(graph, same_reply=_same_reply(settings["facts"])))
+                same = facts.get("relations") == _SAME_REPLY
+                written.append(steps.graph(graph, same_reply=same))
             if settings.get("relations", {}).get("query_entities") == "llm":
-                yield Stage("retrieve", llm.model, steps.entities(settings["graph"]))
+                yield "retrieve", steps.entities(settings["graph"])
         elif self._is_written:
             facts = {name: given[name] for name in given if name not in {"_target_", "name"}}
-            calls += steps.facts({**facts, "place": "memory"})
-        if one.links:
-            same = self._is_written and _same_reply(given)
-            calls.append(steps.graph(self._config.graph, same_reply=same))
-        yield from (Stage("ingest", llm.model, each) for each in calls)
-
-    def _library(self, settings: Mapping[str, Any], llm: ChatSettings) -> Iterator[Stage]:
-        steps = Steps(self.dataset, limit_of(llm))
-        stored, asked = steps.library(settings["name"], settings["exchange"])
-        stages = Stage("ingest", llm.model, stored), Stage("retrieve", llm.model, asked)
-        yield from (stage for stage in stages if stage.calls.calls)
-
-    def _questions(self, one: _Strategy, lines: Lines, llm: ChatSettings) -> Iterator[Stage]:
-        """Yield the calls of the gate, the judge of neighbours, summaries and the reader."""
-        steps, context = Steps(self.dataset, limit_of(llm)), self._context
-        contents = [line.content for each in lines.values() for line in each]
-        calls: list[Calls] = []
+            written = list(steps.facts({**facts, "place": "memory"}))
+        if one.links and not (one.writes and one.library):
+            same = self._is_written and given.get("relations") == _SAME_REPLY
+            written.append(steps.graph(self._config.graph, same_reply=same))
+        yield from (("ingest", each) for each in written)
         if one.gate:
-            calls.append(steps.gate(one.gate))
+            yield "retrieve", steps.gate(one.gate)
         if one.judges:
-            calls.append(steps.neighbours(one.settings["expansion"], fmean(contents)))
+            yield "retrieve", steps.neighbours(settings["expansion"], fmean(contents))
         if context.summarise and one.kind is not NoMemory:
             long = [tokens for tokens in contents if tokens > context.longer_than]
-            calls.append(steps.summaries(long, context.summary_prompt))
-        yield from (Stage("retrieve", llm.model, each) for each in calls)
+            yield "retrieve", steps.summaries(long, context.summary_prompt)
         if isinstance(self._reader, LLMReaderSettings):
             contexts = [one.context(question, lines) for question in self.dataset.questions]
-            answers = steps.answers(self._reader.loaded(context), contexts)
-            yield Stage("answer", llm.model, answers)
+            yield "answer", steps.answers(self._reader.loaded(context), contexts)
 
     def _judging_calls(self) -> Iterator[Stage]:
         members = self._judge.members if isinstance(self._judge, PanelSettings) else [self._judge]
@@ -292,7 +274,3 @@ class Estimator:
                 check_reference(one.rubric, one.compares, self.dataset)  # refuses, as a run would
                 calls = Steps(self.dataset, limit_of(self._judging)).verdicts(one)
                 yield Stage("judge", one.model or self._judging.model, calls)
-
-
-def _same_reply(facts: Mapping[str, Any]) -> bool:
-    return facts.get("relations") == "same_reply"

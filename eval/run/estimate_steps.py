@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 from eval.datasets.types import Dataset
 from eval.judges.llm import LLMJudgeSettings
@@ -22,8 +22,7 @@ from memsys.core.types import Conversation, Memory, Turn, Usage
 from memsys.core.yaml_text import load_table
 from memsys.knowledge.facts.extract import ExtractSettings
 from memsys.knowledge.facts.fact import MOST, extraction_schema
-from memsys.knowledge.facts.fact_writer import UpdateSettings
-from memsys.knowledge.facts.operations import TOOLS
+from memsys.knowledge.facts.fact_writer import TOOLS, UpdateSettings
 from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.memory.turns import Turns
 from memsys.llm.client import ChatSettings
@@ -53,6 +52,7 @@ class Line:
     turns: frozenset[str]
 
 
+Phase = Literal["ingest", "retrieve", "answer", "judge"]
 Lines = Mapping[str, Sequence[Line]]  # by conversation
 
 
@@ -75,12 +75,13 @@ def limit_of(llm: ChatSettings) -> int:
 
 class Steps:
     """The calls of each step of a run on `dataset` by a model whose replies have at most `limit`
-    tokens. Its methods raise InputError on unusable settings or prompts.
+    tokens, each with `instructed` tokens more. Its methods raise InputError on unusable settings or
+    prompts.
     """
 
-    def __init__(self, dataset: Dataset, limit: int) -> None:
+    def __init__(self, dataset: Dataset, limit: int, instructed: int = 0) -> None:
         self._conversations, self._questions = dataset.conversations, dataset.questions
-        self._limit = limit
+        self._limit, self._instructed = limit, instructed
         self._sessions = [one for each in self._conversations for one in each.sessions]
         self._turns = [turn for session in self._sessions for turn in session.turns]
         self._asked = [count_tokens(question.text) for question in self._questions]
@@ -165,8 +166,8 @@ class Steps:
         read = calls * (frame + _ASSUMED.around) + sum(self._asked)
         return self._calls(calls, read, calls * _ASSUMED.relations)
 
-    def library(self, name: str, exchange: int) -> tuple[Calls, Calls]:
-        """Return the calls of the library `name`, one of LIBRARIES, at ingestion and for questions.
+    def library(self, name: str, exchange: int) -> Iterator[tuple[Phase, Calls]]:
+        """Yield the calls of the library `name`, one of LIBRARIES, at ingestion and for questions.
 
         They are those measured on small stores, which grow with the store: a lower bound.
         """
@@ -178,10 +179,10 @@ class Steps:
             + (_ASSUMED.relations if calls > 1 else _ASSUMED.empty) * replies
         )
         shown = queries * (read // calls) + asked * sum(self._asked)
-        return (
-            Calls(replies, Usage(0, exchanges * read, written), None),
-            Calls(queries, Usage(0, shown, queries * _ASSUMED.relations), None),
-        )
+        if replies:
+            yield "ingest", Calls(replies, Usage(0, exchanges * read, written), None)
+        if queries:
+            yield "retrieve", Calls(queries, Usage(0, shown, queries * _ASSUMED.relations), None)
 
     def gate(self, prompt: str) -> Calls:
         """Return the calls of the gate's model if no other rule opens the gate, also for the
@@ -252,9 +253,9 @@ class Steps:
         """Return calls that read and write so many tokens in all. At most, each writes the limit,
         and all `most_calls` (None: as many) read `most_read` (None: as much).
         """
-        longest = self._limit * (calls if most_calls is None else most_calls)
-        most = Usage(0, round(read if most_read is None else most_read), longest)
-        return Calls(calls, Usage(0, round(read), round(written)), most)
+        longest, more = self._limit * (most_calls or calls), calls * self._instructed
+        most = Usage(0, round(read if most_read is None else most_read) + more, longest)
+        return Calls(calls, Usage(0, round(read) + more, round(written)), most)
 
 
 def _exchanges(turns: Sequence[Turn], step: int) -> Iterator[Sequence[Turn]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -38,27 +37,17 @@ def measured(phase: str, meter: Meter, job: Callable[[], Any]) -> Step:
         return Step(None, Failure.of(phase, error), reading)
 
 
-@dataclass(frozen=True, slots=True)
-class Ingested:
-    """Wall-clock milliseconds of an ingestion, and its failure, if it failed.
-
-    After a failed session the memory is incomplete, and its answers would be scored as the
-    strategy's, so all questions of the conversation fail.
-    """
-
-    wall_ms: float
-    failure: Failure | None
-
-
 def ingest(
     conversation: Conversation,
     strategy: MemoryStrategy,
     meter: Meter,
     note: Callable[[IngestLine, list[Row]], None],
     begin: Callable[[int], None],
-) -> Ingested:
+) -> tuple[float, Failure | None]:
     """Ingest every session, then retrieve for one warm-up query, so that no question's latency
-    includes building the indexes.
+    includes building the indexes. Returns wall-clock milliseconds, and the failure that ended it:
+    the memory is then incomplete, and its answers would be scored as the strategy's, so all
+    questions of the conversation fail.
 
     `note` is called with one line for each session and one for the warm-up (phase `index`, with the
     size of the store), and with the recorded calls of that step; `begin` with the number of each
@@ -93,8 +82,8 @@ def ingest(
         origin = {"phase": phase, "question": None, "conversation": conversation.id}
         note(line, [{"key": key, **origin} for key in reading.keys])
         if failure:
-            return Ingested(wall_ms, failure)
-    return Ingested(wall_ms, None)
+            return wall_ms, failure
+    return wall_ms, None
 
 
 def usage_entry(reading: Reading) -> UsageEntry:

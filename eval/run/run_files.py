@@ -27,10 +27,10 @@ from eval.records.rankings import Selection, Selections
 from eval.records.schema import (
     CONTEXT_LINE,
     MEMORY_LINE,
-    RECORD_DEFAULTS,
     IngestLine,
     RankingLine,
     Record,
+    with_defaults,
 )
 from memsys.core.files import open_entry
 from memsys.core.places import RECORDS
@@ -53,7 +53,7 @@ class RecordFile:
         """Yield the records in the order of the file."""
         selections = Selections(self.path.parent)
         for row in read_lines(self.path):
-            yield _record(selections.filled(row))
+            yield with_defaults(selections.filled(row))
 
 
 @dataclass(slots=True)
@@ -151,7 +151,7 @@ class RunFiles:
         start, size = self._records[id_]
         with open_entry(self.folder / RECORDS) as file:
             file.seek(start)
-            return _record(json.loads(file.read(size)))
+            return with_defaults(json.loads(file.read(size)))
 
     def close(self) -> None:
         """Close all files."""
@@ -219,10 +219,6 @@ def _memory_line(store: str, memory: Memory) -> str:
     return json_line(
         {"store": store, "id": memory.id, "turns": list(memory.turns), "tokens": tokens}
     )
-
-
-def _record(row: Row) -> Record:
-    return cast(Record, {**RECORD_DEFAULTS, **row})
 
 
 def _placed(path: Path) -> Iterator[tuple[Row, Place]]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +20,7 @@ from eval.records.rankings import ranked_turns, ranking_line, selection_of
 from eval.records.schema import IngestLine
 from eval.run.build import Built
 from eval.run.failures import FailureLog, FailurePolicy, FailureRow, RepeatedFailure
+from eval.run.garbage import loaded_data_frozen
 from eval.run.ingest import ingest
 from eval.run.progress import RunProgress
 from eval.run.question import Agent, Asked, Outcome, ask, failed, judge_again
@@ -32,28 +31,7 @@ from memsys.strategies.strategy import MemoryStrategy
 
 _PARTS = ("ingest", "retrieve", "answer", "judge", "score")  # of a run; the rest is the harness
 _NAMED = 20  # conversations in warnings
-_RUNS_APART = 8  # of one process: between two full garbage collections of a tenth of a second
-_YOUNG = 20_000  # new objects from which the newest are looked through
-_begun = count()  # runs of this process
 _Job = Callable[[], Asked]
-
-
-@contextmanager
-def _loaded_data_frozen() -> Iterator[None]:
-    """Except what is loaded from garbage collection: looking through it costs a tenth of a run.
-    What a run makes is looked through less often: it seldom refers to itself. Afterwards everything
-    is collectable as before, or the next run would find this one in memory.
-    """
-    if next(_begun) % _RUNS_APART == _RUNS_APART - 1:
-        gc.collect()  # what Hydra leaves of each run refers to itself
-    gc.freeze()
-    thresholds = gc.get_threshold()
-    gc.set_threshold(_YOUNG, *thresholds[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
-        gc.unfreeze()
 
 
 @dataclass(slots=True)
@@ -104,7 +82,7 @@ class Runner:
             stems("word")  # NLTK is imported before there are threads
             word_tokens("word")
         try:
-            with self._progress.shown(), _loaded_data_frozen(), closing(self._jobs()) as jobs:
+            with self._progress.shown(), loaded_data_frozen(), closing(self._jobs()) as jobs:
                 run_jobs(jobs, self.concurrency)
         finally:
             with self._lock:  # of a job that a second Ctrl-C did not wait for
@@ -200,11 +178,11 @@ class Runner:
                 self._files.add_calls(calls)
                 self._files.add_step(line)
 
-        ingested = ingest(conversation, strategy, self.built.meter, note, begin)
+        wall_ms, failure = ingest(conversation, strategy, self.built.meter, note, begin)
         with self._lock:
-            self.seconds["ingest"] += ingested.wall_ms / 1000
-            self._failures.note(conversation.id, ingested.failure)
-        if failure := ingested.failure:
+            self.seconds["ingest"] += wall_ms / 1000
+            self._failures.note(conversation.id, failure)
+        if failure is not None:
             return lambda question: partial(failed, question, failure)
         ends = {session.owner or conversation.id: session.time for session in conversation.sessions}
         models, meter = self.built.models, self.built.meter

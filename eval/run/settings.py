@@ -17,7 +17,7 @@ from hydra.utils import get_object
 from omegaconf import DictConfig, OmegaConf
 
 from eval.rendering.errors import no_such_setting
-from eval.run.arguments import check_folder
+from eval.run.arguments import check_folder, groups_of
 from memsys.core.declared import (
     Count,
     CountFrom0,
@@ -31,7 +31,6 @@ from memsys.core.declared import (
     words_of,
 )
 from memsys.core.errors import InputError
-from memsys.core.places import CONF
 
 # The settings of conf/config.yaml.
 _SETTINGS: Mapping[str, Any] = {
@@ -54,7 +53,7 @@ _SETTINGS: Mapping[str, Any] = {
     "pricing": PathText | None,
     "cache": PathText,
 }
-_GROUPS = tuple(sorted({path.parent.name for path in CONF.glob("*/*.yaml")}))
+_GROUPS = groups_of(())
 # Groups without one node of their name.
 _OPTIONAL = ("experiment", "debug", "hydra", "metric", "tracker")
 _NODES = {*(group for group in _GROUPS if group not in _OPTIONAL), "judge_llm"}
@@ -184,7 +183,7 @@ def _values(override: Override) -> list[Any]:
 
 def _refuse_option(group: str, value: object) -> None:
     of_judge = group == "judge_llm"  # the group llm in another place
-    names = sorted(path.stem for path in (CONF / ("llm" if of_judge else group)).glob("*.yaml"))
+    names = _GROUPS.get("llm" if of_judge else group, [])
     options = ", ".join(names)
     if of_judge:
         right = value if value in names else f"NAME, one of {options}"

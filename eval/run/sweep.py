@@ -22,7 +22,7 @@ from eval.records import folder as folders
 from eval.records.head import shared_head
 from eval.records.jsonl import SUMMARY
 from eval.records.manifest import load_manifest, resume_command
-from eval.records.schema import Manifest
+from eval.records.schema import Manifest, Summary
 from eval.rendering.tables import answered, answerless, by_run, how_to_read, scope_note
 from eval.rendering.terminal import command_lines, fitted, sentence
 from eval.run import composing
@@ -145,34 +145,22 @@ def show_sweep() -> None:
         for folder, manifest in sweep_runs
         if manifest["status"] == "complete" and (folder / SUMMARY).exists()
     ]
-    done = [
-        (
-            shlex.split(manifest["command"]),
-            json.loads(read_bytes(folder / SUMMARY, linked=False)),
-        )
-        for folder, manifest in complete
-    ]
-    if done:
-        common = set.intersection(*(set(arguments) for arguments, _ in done))
-        rows = [
-            (
-                " ".join(a.removeprefix("strategy=") for a in arguments if a not in common)
-                or summary["strategy"],
-                summary,
-            )
-            for arguments, summary in done
-        ]
-        counted = " or ".join(
-            sorted({answered(summary["by_type"]) for _, summary in rows}, reverse=True)
-        )
-        title = counted[0].upper() + counted[1:]
+    if complete:
+        read = (read_bytes(folder / SUMMARY, linked=False) for folder, _ in complete)
+        summaries: list[Summary] = list(map(json.loads, read))
+        given = [shlex.split(manifest["command"]) for _, manifest in complete]
+        common = set.intersection(*map(set, given))
+        rows = []
+        for arguments, summary in zip(given, summaries, strict=True):
+            own = [one.removeprefix("strategy=") for one in arguments if one not in common]
+            rows.append((" ".join(own) or summary["strategy"], summary))
+        counted = {answered(summary["by_type"]) for summary in summaries}
+        title = " or ".join(sorted(counted, reverse=True))
         print("\n" + sentence(shared_head([manifest for _, manifest in complete])))
-        print(f"{title}, mean with 95% interval:\n" + fitted(*by_run(rows)))
-        summaries = [summary for _, summary in rows]
+        print(f"{title[0].upper()}{title[1:]}, mean with 95% interval:\n" + fitted(*by_run(rows)))
         notes = [how_to_read(summaries[0]), scope_note(summaries).strip()]
         print("\n" + "\n".join(sentence(note) for note in notes if note))
-        answers = not any(map(answerless, summaries))
-        show_next(after_sweep(complete, answered=answers))
+        show_next(after_sweep(complete, answered=not any(map(answerless, summaries))))
     for folder, manifest in sweep_runs:
         if manifest["status"] != "complete":
             folders.mark_dead(folder, manifest)

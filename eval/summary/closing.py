@@ -12,30 +12,12 @@ from typing import Any, cast
 
 from eval.datasets.types import Dataset, Question
 from eval.metrics.protocols import PROTOCOLS
+from eval.records import jsonl, schema
 from eval.records.comma_separated import text_of
 from eval.records.environment import now
 from eval.records.files import write_text, writing
 from eval.records.folder import begin, locked, seconds_of
-from eval.records.jsonl import (
-    INGEST,
-    MEMORIES,
-    RANKINGS,
-    REPORT_MD,
-    SUMMARY,
-    SUMMARY_CSV,
-    Row,
-    write_json,
-    write_lines,
-)
 from eval.records.manifest import NO_MODELS, describe
-from eval.records.schema import (
-    MANIFEST_DEFAULTS,
-    RECORD_DEFAULTS,
-    Cell,
-    Manifest,
-    Record,
-    Summary,
-)
 from eval.records.scoring import evidence_fields, plant_fields, question_fields
 from eval.summary.summarise import summarise
 from memsys.core.errors import InputError
@@ -46,17 +28,17 @@ IMPORTED = "imported"
 ENDINGS = {".gz", ".json", ".jsonl", ".csv", ".trec", ".run", ".txt", ".tsv"}
 _SEED = 0  # of the bootstrap, as in conf/config.yaml
 _NAME = 150  # bytes: a folder's name has at most 255, and a time precedes it
-Report = Callable[[Manifest, Summary, Sequence[str]], str]
+Report = Callable[[schema.Manifest, schema.Summary, Sequence[str]], str]
 
 
 def close(
     folder: Path,
-    manifest: Manifest,
-    records: Iterable[Record],
+    manifest: schema.Manifest,
+    records: Iterable[schema.Record],
     seconds: Mapping[str, float],
     began: float,
     report: Report,
-) -> Summary:
+) -> schema.Summary:
     """Write the summary files of the run in `folder`, then its manifest as complete.
 
     `records` may be a stream. `seconds`: time by part of this process's run, which began at the
@@ -68,13 +50,13 @@ def close(
     parts = {**seconds, "summary": perf_counter() - started}
     manifest["status"], manifest["ended"] = "complete", now()
     manifest["seconds"] = seconds_of(manifest, parts, began)
-    write_json(folder / MANIFEST, manifest)
+    jsonl.write_json(folder / MANIFEST, manifest)
     return summary
 
 
 def write_summary(
-    folder: Path, manifest: Manifest, records: Iterable[Record], report: Report
-) -> Summary:
+    folder: Path, manifest: schema.Manifest, records: Iterable[schema.Record], report: Report
+) -> schema.Summary:
     """Write summary.json, summary.csv and report.md, and return the summary.
 
     `report` renders the text of report.md from manifest, summary and the names of the other files.
@@ -89,17 +71,17 @@ def write_summary(
     nothing = budget is not None and means and not any(means)
     if nothing and warning not in summary["warnings"]:
         manifest["warnings"] = summary["warnings"] = [*summary["warnings"], warning]
-    files = (RECORDS, RANKINGS, MEMORIES, INGEST, SUMMARY, MANIFEST)
-    ours = [name for name in files if name in (SUMMARY, MANIFEST) or (folder / name).exists()]
+    files = (RECORDS, jsonl.RANKINGS, jsonl.MEMORIES, jsonl.INGEST, jsonl.SUMMARY, MANIFEST)
+    ours = [name for name in files if name in (jsonl.SUMMARY, MANIFEST) or (folder / name).exists()]
     text = report(manifest, summary, ours)
     with writing(folder):
-        write_json(folder / SUMMARY, summary)
-        write_csv(folder / SUMMARY_CSV, summary)
-        write_text(folder / REPORT_MD, text)
+        jsonl.write_json(folder / jsonl.SUMMARY, summary)
+        write_csv(folder / jsonl.SUMMARY_CSV, summary)
+        write_text(folder / jsonl.REPORT_MD, text)
     return summary
 
 
-def write_csv(path: Path, summary: Summary) -> None:
+def write_csv(path: Path, summary: schema.Summary) -> None:
     """Write the cells of `summary` as CSV, a row per question type; the ends of an interval are in
     columns of their own: `f1`, `f1_ci_low`, `f1_ci_high`.
     """
@@ -109,9 +91,9 @@ def write_csv(path: Path, summary: Summary) -> None:
     write_text(path, text_of(["type", *columns], lines, end="\r\n"))
 
 
-def with_ends(cell: Cell) -> Cell:
+def with_ends(cell: schema.Cell) -> schema.Cell:
     """Return `cell` with the ends of each interval, `f1_ci`, as `f1_ci_low` and `f1_ci_high`."""
-    ends: Cell = {}
+    ends: schema.Cell = {}
     for column, value in cell.items():
         if column.endswith("_ci"):
             low, high = (None, None) if value is None else value
@@ -143,7 +125,7 @@ def describe_import(
     config: Mapping[str, Any],
     command: Sequence[str],
     fields: Mapping[str, Any],
-) -> Manifest:
+) -> schema.Manifest:
     """Return the manifest of an import from the system `name`, without its run_id.
 
     `config`: its parts `dataset` and `import`; `command` repeats the import; `fields` are further
@@ -151,19 +133,19 @@ def describe_import(
     """
     whole = {**config, "scoring": {"protocols": list(PROTOCOLS)}, "seed": _SEED}
     described = {
-        **MANIFEST_DEFAULTS,
+        **schema.MANIFEST_DEFAULTS,
         **describe("", whole, {"strategy": name}, dataset, NO_MODELS),
         "kind": IMPORTED,
         "command": shlex.join(["python", "-m", *command]),
         **fields,
     }
-    return cast(Manifest, described)
+    return cast(schema.Manifest, described)
 
 
-def unanswered(question: Question) -> Row:
+def unanswered(question: Question) -> jsonl.Row:
     """Return the fields of the record of a question that nobody answered here; most are null."""
     return {
-        **RECORD_DEFAULTS,
+        **schema.RECORD_DEFAULTS,
         **question_fields(question),
         "status": "ok",
         "error": None,
@@ -179,15 +161,15 @@ def unanswered(question: Question) -> Row:
 
 def write_imported(
     folder: Path,
-    manifest: Manifest,
-    records: Sequence[Record],
+    manifest: schema.Manifest,
+    records: Sequence[schema.Record],
     seconds: Mapping[str, float],
     report: Report,
     *,
     option: str,
     rankings: Iterable[Mapping[str, Any]] = (),
     memories: Iterable[Mapping[str, Any]] = (),
-) -> Summary:
+) -> schema.Summary:
     """Write the run folder of an import and return its summary.
 
     `seconds`: as in close, of the parts until now; `rankings` and `memories`: the lines of their
@@ -201,10 +183,10 @@ def write_imported(
     with locked(folder):
         manifest["run_id"] = folder.name
         manifest = begin(folder, manifest, None)
-        for name, lines in ((RANKINGS, list(rankings)), (MEMORIES, list(memories))):
+        for name, lines in ((jsonl.RANKINGS, list(rankings)), (jsonl.MEMORIES, list(memories))):
             if lines:
-                write_lines(folder / name, lines)
-        write_lines(folder / RECORDS, records)
+                jsonl.write_lines(folder / name, lines)
+        jsonl.write_lines(folder / RECORDS, records)
         return close(folder, manifest, records, seconds, began, report)
 
 

@@ -113,7 +113,7 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
     if not names and not all(run.has_answers for run in runs):
         names = unanswered(runs)
     elif not names and not any(map(has_key, runs)):
-        names = (JUDGE,) if all(_has(run, JUDGE) for run in runs) else unanswered(runs)
+        names = (JUDGE,) if all(has_score(run, JUDGE) for run in runs) else unanswered(runs)
     types = chosen_types(runs, type_)
     if names:
         named = columns() | {F1: runs[0].own_f1}
@@ -121,7 +121,7 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
         return [_measure(runs, key, types) for key in keys]
     answers = [runs[0].own_f1]
     _check(runs, answers)
-    if all(_has(run, JUDGE) for run in runs):
+    if all(has_score(run, JUDGE) for run in runs):
         answers.append(JUDGE)
     if type_ == ADVERSARIAL:
         return [Measure(ABSTAINED, (type_,))]
@@ -132,17 +132,6 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
         *(Measure(key, answered) for key in answers),
         Measure(ABSTAINED, (ADVERSARIAL, OVERALL)),
     ]
-
-
-def retrieval_beside(runs: Sequence[Run], measures: Sequence[Measure]) -> list[Measure]:
-    """Return evidence recall on the types of the first of `measures`, a score of answers, if every
-    run has it and it is not among them; else nothing.
-    """
-    first = measures[0]
-    of_answers = first.ranking is None and first.key != ABSTAINED
-    if of_answers and all(_has(run, RECALL) for run in runs):
-        return [Measure(RECALL, first.types)]
-    return []
 
 
 def has_key(run: Run) -> bool:
@@ -168,7 +157,7 @@ def _ranking(runs: Sequence[Run], key: str) -> RankingMeasure | None:
 
     Raises InputError where no run has such a score, or the rankings do not determine it.
     """
-    if all(_has(run, key) for run in runs):
+    if all(has_score(run, key) for run in runs):
         return None
     try:
         found = parse(key)
@@ -183,16 +172,17 @@ def _ranking(runs: Sequence[Run], key: str) -> RankingMeasure | None:
     return found
 
 
-def _has(run: Run, key: str) -> bool:
+def has_score(run: Run, key: str) -> bool:
+    """Return whether any question that counts has the score."""
     return any(value(record, key) is not None for record in run.records.values())
 
 
 def _check(runs: Sequence[Run], keys: Sequence[str]) -> None:
     for key in keys:
         for run in runs:
-            if not _has(run, key):
+            if not has_score(run, key):
                 names = {name for record in run.records.values() for name in record["scores"]}
-                known = [name for name in (*sorted(names), ABSTAINED) if _has(run, name)]
+                known = [name for name in (*sorted(names), ABSTAINED) if has_score(run, name)]
                 raise InputError(
                     f"{run.folder}: no record has the score {key!r}; it has "
                     f"{', '.join(known) or 'none'}; rankings have {EXAMPLES}, and questions take "

@@ -98,19 +98,6 @@ def find(name: str) -> Quantity | None:
     return Quantity(name, match["base"], percent, _DIGITS[match["base"]])
 
 
-def named(name: str) -> Quantity:
-    """Return the quantity `name`. Raises KeyError for another name."""
-    found = find(name)
-    if found is None:
-        raise KeyError(name)
-    return found
-
-
-def of_score(key: str) -> Quantity:
-    """Return a score of the records as a quantity, for the ratio of its means."""
-    return Quantity(key, key, None, 3)
-
-
 def measured(run: Run, quantity: Quantity) -> Interval | None:
     """Return a quantity of `run` on all questions but those of type 5, with its interval; None if
     it is not known of any.

@@ -10,9 +10,8 @@ relevant followed (the convention of TREC).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
@@ -28,7 +27,6 @@ from eval.summary.known_measures import RankedQuestion, problem_of
 from eval.summary.summarise import groups
 from memsys.core.errors import InputError
 
-T = TypeVar("T")
 Means = dict[str, dict[str, Interval]]  # by question type and name of the measure
 FIRST_RANK = "first_rank"  # its mean over questions means little: see first_ranks
 OF_SETS = ("recall", "recall_any", "recall_all", "precision", "store_share")  # without an order
@@ -90,7 +88,10 @@ def values(run: Run, measures: Sequence[Measure]) -> dict[str, dict[str, float |
     """Return the score by the name of each measure and by question id, as `value` does, of the
     questions that count and have evidence. Raises InputError where `unknown` has a reason.
     """
-    return _determined(*_gathered(run, measures))
+    found, problems = _gathered(run, measures)
+    for problem in problems.values():
+        raise InputError(problem)
+    return found
 
 
 def unknown(run: Run, measures: Sequence[Measure]) -> dict[str, str]:
@@ -112,20 +113,14 @@ def refuse_first_rank(measures: Sequence[Measure]) -> None:
 
 def by_type(
     run: Run, measures: Sequence[Measure], seed: int, resamples: int | None = None
-) -> Means:
-    """Return the mean of each measure, with its 95% interval, by question type and `overall`.
+) -> tuple[Means, dict[str, str]]:
+    """Return the mean of each known measure, with its 95% interval, by question type and `overall`,
+    and the results of `unknown`.
 
     Questions count as in `values`; a type has no entry for a measure that none of its questions
     has. A mean of first_rank covers the questions with a find alone: see first_ranks. `resamples`:
-    None for those of the run's configuration. Raises InputError as `value` does.
+    None for those of the run's configuration. Raises InputError without rankings.
     """
-    return _determined(*known_by_type(run, measures, seed, resamples))
-
-
-def known_by_type(
-    run: Run, measures: Sequence[Measure], seed: int, resamples: int | None = None
-) -> tuple[Means, dict[str, str]]:
-    """Return the results of `by_type` for the measures that are known, and of `unknown`."""
     scored, problems = _gathered(run, measures)
     found = {}
     for type_, rows in _by_type(run).items():
@@ -142,16 +137,7 @@ def known_by_type(
     return found, problems
 
 
-def _determined(found: T, problems: Mapping[str, str]) -> T:
-    """Return `found`; raises InputError with the first of the `problems`."""
-    for problem in problems.values():
-        raise InputError(problem)
-    return found
-
-
-def first_ranks(
-    run: Run, unit: Unit, seed: int, resamples: int | None = None
-) -> dict[str, FirstRanks]:
+def first_ranks(run: Run, unit: Unit, seed: int) -> dict[str, FirstRanks]:
     """Return the ranks of the first evidence by question type and `overall`, of types that have
     questions with evidence. Raises InputError as `value` does.
     """
@@ -162,7 +148,7 @@ def first_ranks(
         if not asked:
             continue
         places = [ranks[row["id"]] or math.inf for row in asked]
-        share = _bootstrap(run, asked, seed, resamples).mean([float(p < math.inf) for p in places])
+        share = _bootstrap(run, asked, seed).mean([float(p < math.inf) for p in places])
         median = float(np.median(places))
         assert share is not None  # noqa: S101 - for the type checker
         found[type_] = FirstRanks(median if median < math.inf else None, share.within())
@@ -206,7 +192,7 @@ def _by_type(run: Run) -> dict[str, list[Record]]:
 
 
 def _bootstrap(
-    run: Run, rows: Sequence[Record], seed: int, resamples: int | None
+    run: Run, rows: Sequence[Record], seed: int, resamples: int | None = None
 ) -> ClusterBootstrap:
     resamples = resamples or (run.manifest.get("config") or {}).get("resamples") or RESAMPLES
     return ClusterBootstrap([row["conversation"] for row in rows], seed, resamples)

@@ -54,7 +54,8 @@ def _score(subset: Subset, records: Sequence[Record], name: str) -> dict[str, An
     if not questions:
         return None
     values = np.array([scored[question.id] for question in questions])
-    weighted = weighted_mean(np.array([question.weight for question in questions]), values)
+    weights = np.array([question.weight for question in questions])
+    weighted = float(weights @ values / weights.sum())  # stratified: Hansen and Hurwitz
     validated = subset.validated[name]
     estimate = weighted
     if validated.estimator == "p-IRT":  # questions without a score are left out of both parts
@@ -71,11 +72,6 @@ def _score(subset: Subset, records: Sequence[Record], name: str) -> dict[str, An
         "estimator": validated.estimator,
         "least_difference": validated.least_difference,
     }
-
-
-def weighted_mean(weights: Floats, scores: Floats) -> float:
-    """Return the stratified (Hansen-Hurwitz) mean: sum of w s over sum of w; both of shape (n,)."""
-    return float(weights @ scores / weights.sum())
 
 
 def p_irt(curves: Floats, rest: Floats, unseen: int, answers: Floats) -> float:

@@ -27,6 +27,10 @@ from memsys.llm.pricing import Pricing
 
 T = TypeVar("T")
 BY_RULE = "judge by rule"  # heading of the verdicts of judges that are no model
+_KEPT = (  # fields of a record that a summary needs as they are
+    *("id", "conversation", "category", "type", "key", "status", "abstained", "context_tokens"),
+    *("answer_tokens", "scores", "scores_original", "judge", "judge_source"),
+)
 _OF_FAILED = ("question", "gold", "answer", "evidence", "evidence_sessions")
 OVERALL = "overall"  # all types but 5, which measures abstention, not answers
 
@@ -97,27 +101,15 @@ def row_of(record: Record) -> Record:
     """
     found, usage = record["retrieved"], record["usage"]
     priced: Any = usage and {  # by phase and model; phases without a named model cost nothing
-        intern(phase): {"by_model": {intern(name): _named(n) for name, n in by_model.items()}}
+        intern(phase): {"by_model": {intern(name): _interned(n) for name, n in by_model.items()}}
         for phase, used in usage.items()
         if (by_model := used.get("by_model"))
     }
-    row: Row = {
-        "id": record["id"],
-        "conversation": intern(record["conversation"]),
-        "category": record["category"],
-        "type": intern(record["type"]),
-        "key": record["key"],
-        "status": intern(record["status"]),
+    row: Row = {name: _interned(record.get(name)) for name in _KEPT}
+    row |= {
         "error": _kind(record["error"]),
-        "abstained": record["abstained"],
         "retrieved": None if found is None else (),
-        "context_tokens": record["context_tokens"],
-        "answer_tokens": record["answer_tokens"],
         "evidence": record["evidence"][:1],
-        "scores": _named(record["scores"]),
-        "scores_original": _named(record.get("scores_original")),
-        "judge": _named(record["judge"]),
-        "judge_source": record.get("judge_source"),
         "judge_error": _kind(record.get("judge_error")),
         "usage": priced,
         "latency_ms": {name: record["latency_ms"][name] for name in ("retrieve", "total")},
@@ -131,9 +123,11 @@ def _kind(error: ErrorEntry | None) -> dict[str, str] | None:
     return error and {"phase": intern(error["phase"]), "kind": intern(error["kind"])}
 
 
-def _named(values: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return a copy whose names are shared by all rows: each parsed line has its own."""
-    return None if values is None else {intern(name): value for name, value in values.items()}
+def _interned(value: Any) -> Any:
+    """Return a text, or a mapping with names, that all rows share: each parsed line has its own."""
+    if isinstance(value, str):
+        return intern(value)
+    return {intern(k): v for k, v in value.items()} if isinstance(value, Mapping) else value
 
 
 def groups(

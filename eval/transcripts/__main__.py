@@ -20,32 +20,26 @@ from eval.transcripts.questions import RULES, Silver, questions
 from memsys.core.errors import InputError, check_whole
 from memsys.core.files import shown
 from memsys.core.types import Conversation
+from memsys.core.yaml_text import load_table
 
 FILE = "transcripts.json"
+_TEXTS = load_table(Path(__file__).with_name("texts.yaml"), KNOWN=KNOWN)
 _IGNORED = b"*\n"
 _STRATEGIES = ("bm25", "vector_only", "hybrid_rank", "fusion")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Import and write; return the exit code: 2 for bad input."""
-    options = parser(
-        "transcripts",
-        "Make a data set of your own chats with an assistant: conversations in LoCoMo's layout and "
-        "questions by rule. Everything stays on this machine; no model is called.",
-    )
+    options = parser("transcripts", _TEXTS["help"])
     add = options.add_argument
-    add("path", type=Path, metavar="PATH", help=f"file, folder or zip archive: {KNOWN}")
-    place = "folder to write (default: ./%(default)s)"
-    add("--out", type=Path, default=Path("transcripts"), help=place)
-    most = "at most N for each conversation (default: %(default)s)"
-    add("--questions", type=int, default=100, metavar="N", help=most)
-    add("--seed", type=int, default=0, help="of the choice of questions (default: %(default)s)")
-    add("--user", default="User", metavar="NAME", help="your name (default: %(default)s)")
-    add("--assistant", default="Assistant", metavar="NAME", help="its name (default: %(default)s)")
-    last = "only the last N sessions of each conversation (default: all)"
-    add("--sessions", type=int, metavar="N", help=last)
-    longer = "longer messages become several turns (default: %(default)s)"
-    add("--characters", type=int, default=800, metavar="N", help=longer)
+    add("path", type=Path, metavar="PATH", help=_TEXTS["path"])
+    add("--out", type=Path, default=Path("transcripts"), help=_TEXTS["out"])
+    add("--questions", type=int, default=100, metavar="N", help=_TEXTS["questions"])
+    add("--seed", type=int, default=0, help=_TEXTS["seed"])
+    add("--user", default="User", metavar="NAME", help=_TEXTS["user"])
+    add("--assistant", default="Assistant", metavar="NAME", help=_TEXTS["assistant"])
+    add("--sessions", type=int, metavar="N", help=_TEXTS["sessions"])
+    add("--characters", type=int, default=800, metavar="N", help=_TEXTS["characters"])
     return code_of(lambda: _import(options.parse_args(arguments)))
 
 
@@ -63,13 +57,17 @@ def _import(options: argparse.Namespace) -> None:
         one.id: questions(one, options.questions, options.seed) for one in imported.conversations
     }
     if not any(asked.values()):
-        raise InputError(
-            f"{shown(options.path)}: too little text for a question; nothing is written. The rules "
-            "are for English (see docs/transcripts.md)"
-        )
+        raise InputError(_TEXTS["no_question"].format(shown(options.path)))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     (folder / ".gitignore").write_bytes(_IGNORED)  # a private text is never committed
-    _write(folder / FILE, (_sample(one, asked[one.id]) for one in imported.conversations))
+    with replacing(folder / FILE) as file:
+        Path(file.name).chmod(0o600)
+        mark = "[\n"
+        for one in imported.conversations:
+            sample = json.dumps(_sample(one, asked[one.id]), ensure_ascii=False, indent=1)
+            file.write(f"{mark}{sample}".encode())
+            mark = ",\n"
+        file.write(b"\n]\n")
     _report(imported, asked, folder)
 
 
@@ -78,10 +76,7 @@ def _folder(folder: Path) -> Path:
     check_out(folder)
     others = sorted(one.name for one in folder.glob("*.json") if one.name != FILE)
     if others:
-        raise InputError(
-            f"--out {shown(folder)}: has {shown(others[0])}, which a run would read, too; "
-            "name another folder"
-        )
+        raise InputError(_TEXTS["others"].format(shown(folder), shown(others[0])))
     ignored = folder / ".gitignore"
     if ignored.exists() and not (ignored.is_file() and ignored.read_bytes() == _IGNORED):
         raise InputError(f"--out {shown(folder)}: has a .gitignore of its own; name another folder")
@@ -133,19 +128,6 @@ def _sample(conversation: Conversation, asked: Iterable[Silver]) -> dict[str, An
         ]
     qa = [one.row() for one in asked]
     return {"sample_id": conversation.id, "conversation": fields, "qa": qa}
-
-
-def _write(path: Path, samples: Iterable[dict[str, Any]]) -> None:
-    """Write `samples` to `path`, a conversation at a time, in place of what was there. Only the
-    user can read the file.
-    """
-    with replacing(path) as file:
-        Path(file.name).chmod(0o600)
-        mark = "[\n"
-        for one in samples:
-            file.write(f"{mark}{json.dumps(one, ensure_ascii=False, indent=1)}".encode())
-            mark = ",\n"
-        file.write(b"\n]\n")
 
 
 if __name__ == "__main__":

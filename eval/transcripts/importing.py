@@ -138,7 +138,10 @@ def _assembled(
             groups[chat.group].append(list(of_day))
     names = {"user": wanted.user, "assistant": wanted.assistant}
     for group, days in sorted(groups.items()):
-        id_ = _free(group, taken)
+        # The last part of a path, numbered if it is taken.
+        name = (PureWindowsPath(group) if "\\" in group else PurePosixPath(group)).name or group
+        free = (one for one in chain([name], (f"{name}-{n}" for n in count(2))) if one not in taken)
+        taken.add(id_ := next(free))
         days.sort(key=lambda one: one[0][0])
         if wanted.sessions is not None:
             tally.dropped["earlier sessions"] += max(len(days) - wanted.sessions, 0)
@@ -154,16 +157,6 @@ def _assembled(
                 sessions.append(Session(f"session_{number}", day[0][0], tuple(turns)))
         if sessions:
             yield Conversation(id_, (wanted.user, wanted.assistant), tuple(sessions))
-
-
-def _free(group: str, taken: set[str]) -> str:
-    """Return an id for `group` and add it to `taken`: the last part of a path, numbered if it is
-    taken.
-    """
-    name = (PureWindowsPath(group) if "\\" in group else PurePosixPath(group)).name or group
-    free = next(one for one in chain([name], (f"{name}-{n}" for n in count(2))) if one not in taken)
-    taken.add(free)
-    return free
 
 
 def _timed(chat: Chat, tally: Tally) -> Iterator[tuple[datetime, Message]]:

@@ -172,10 +172,8 @@ def _of_two(one: Said, other: Said, cue: Cue) -> Iterator[Silver]:
     """Yield the question for the two days on which the cue was mentioned."""
     days = [write_day(said.time.date()) for said in (one, other)]
     if days[0] != days[1]:
-        question, evidence = (
-            f"On which days was {cue.text} mentioned?",
-            (one.turn.id, other.turn.id),
-        )
+        question = f"On which days was {cue.text} mentioned?"
+        evidence = (one.turn.id, other.turn.id)
         yield Silver("twice", _MULTI_HOP, question, " and ".join(days), evidence)
 
 

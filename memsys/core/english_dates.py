@@ -203,7 +203,7 @@ _RULES = dates.compiled(
         "weekend": lambda _m, said, ahead: moved(said, "weekend", 1, "one", 1 if ahead else -1),
     },
 )
-_HINTS = re.compile(TABLE["hints"], re.IGNORECASE)
+_HINTS = re.compile(TABLE["hints"])  # of a text in lower case: ignoring case takes twice as long
 _PLANS = re.compile(TABLE["plans"], re.IGNORECASE)
 # Letters that patterns take for s, k and i when they ignore case, but tables of names do not have.
 _READ_AS_PLAIN = str.maketrans("\u017f\u212a\u0130\u0131", "skii")
@@ -217,7 +217,7 @@ def find_dates(text: str, said: date) -> tuple[dates.DateMention, ...]:
     """
     if not text.isascii():
         text = text.translate(_READ_AS_PLAIN)
-    hints = frozenset(hint.lastgroup for hint in _HINTS.finditer(text))
+    hints = frozenset(hint.lastgroup for hint in _HINTS.finditer(text.lower()))
     if not hints:
         return ()
     return dates.find_mentions(text, _rules(hints), said, _PLANS.search(text) is not None)

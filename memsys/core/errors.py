@@ -7,7 +7,7 @@ from __future__ import annotations
 import errno
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 class InputError(Exception):
     """Bad input or configuration. The message names file, place and remedy; the exit code is 2."""
+
+
+def refuse(faults: Mapping[str, object]) -> None:
+    """Raise InputError with the first message of `faults` whose value is true: what is wrong."""
+    for message, is_wrong in faults.items():
+        if is_wrong:
+            raise InputError(message)
 
 
 SCRIPT = "memsys"

@@ -21,6 +21,11 @@ CACHE_VARIABLE = "MEMSYS_CACHE"
 _SHOWN = 3  # ids that an ambiguous name lists at most
 
 
+def in_runs(folder: Path) -> bool:
+    """Return whether `folder` is directly under results/runs: its name alone then finds it."""
+    return folder.parent.resolve() == RUNS.resolve()
+
+
 def find_run(name: str | Path, *, empty: bool = False) -> Path:
     """Return the run folder that `name` stands for: a folder, an id under results/runs, a part of
     an id that no other has, or `last`, the run with records (or also without, where `empty`: one to

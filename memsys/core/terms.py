@@ -17,6 +17,7 @@ from pathlib import Path
 from Stemmer import Stemmer
 
 _WORD = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")  # as _WORD, in half the time
 _CJK = re.compile(r"[㐀-鿿豈-﫿]")
 QUOTED = re.compile(r"[\"“”「『《]([^\"“”「」『』《》]{2,40})[\"“”」』》]")
 _STEMMER = Stemmer("porter")
@@ -62,7 +63,7 @@ def terms(text: str) -> tuple[str, ...]:
 
 def written(text: str) -> list[str]:
     """Return the words and Chinese runs of a text as written, in order."""
-    return _WORD.findall(text)
+    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
 
 
 @lru_cache(maxsize=65_536)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from memsys.core.terms import QUOTED, STOPWORDS, is_cjk
 
 _PIECE = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’-][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]|\n")
+_ASCII_PIECE = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*|[^\w\s]|\n")  # the same, sooner
 _SENTENCE_END = frozenset(".!?。！？:：\n[")
 _WORDS, _CHARACTERS = 3, 8  # length of a title, in English words and in Chinese characters
 _SHORT = 2  # letters of a word that is never a title
@@ -44,21 +45,30 @@ def _phrases(text: str, ignored: frozenset[str]) -> Iterator[_Phrase]:
     for quoted in QUOTED.findall(text):
         if any(_is_content(piece, ignored) or is_cjk(piece) for piece in _PIECE.findall(quoted)):
             yield _Phrase(quoted.strip(), _QUOTE)
-    run: list[_Phrase] = []
+    words, weights = list[str](), list[int]()  # of a run
     starts_sentence, has_chinese = True, is_cjk(text)
-    for piece in [*_PIECE.findall(text), "\n"]:
+    for piece in [*(_ASCII_PIECE if text.isascii() else _PIECE).findall(text), "\n"]:
         chinese = has_chinese and is_cjk(piece)
         if not chinese and _is_content(piece, ignored):
+            words.append(piece)
             is_name = piece[0].isupper() and not starts_sentence
-            run.append(_Phrase(piece, len(piece) * (_NAME if is_name else 1)))
+            weights.append(len(piece) * (_NAME if is_name else 1))
         else:
-            for first in range(max(len(run) - _WORDS + 1, 1)) if run else ():
-                part = run[first : first + _WORDS]  # short enough for a title
-                yield _Phrase(" ".join(one.text for one in part), sum(one.weight for one in part))
-            run = []
+            if words:
+                yield _heaviest(words, weights)
+                words, weights = [], []
             if chinese:
                 yield from _chinese(piece)
         starts_sentence = piece in _SENTENCE_END
+
+
+def _heaviest(words: list[str], weights: list[int]) -> _Phrase:
+    """Return the heaviest part of a run of words that is short enough for a title."""
+    sums = [
+        sum(weights[first : first + _WORDS]) for first in range(max(len(words) - _WORDS + 1, 1))
+    ]
+    first = sums.index(max(sums))
+    return _Phrase(" ".join(words[first : first + _WORDS]), sums[first])
 
 
 def _chinese(run: str) -> Iterator[_Phrase]:

@@ -121,10 +121,11 @@ class Query:
     time: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Candidate:
     """A retrieved memory, its score (higher is better) and whether a graph expansion added it.
-    `beside`: it is a relation of entities, shown beside the k memories and in no ranking.
+    `beside`: it is a relation of entities, shown beside the k memories and in no ranking. It is
+    not to be changed either: `frozen` would take four times as long, a hundred times a question.
     """
 
     memory: Memory

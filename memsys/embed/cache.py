@@ -268,7 +268,8 @@ class VectorRows(_Rows[Vectors]):
             return None
         vector: Vectors = np.frombuffer(blob, dtype=np.float32)
         is_right = self._length in (None, len(vector)) and (
-            _are_unit(vector[None]) or (key in self._computed and not vector.any())
+            abs(np.dot(vector, vector) - 1) < 2 * UNIT_ERROR
+            or (key in self._computed and not vector.any())
         )
         return vector if is_right else None
 

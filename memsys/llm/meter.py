@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -74,6 +74,22 @@ class Reading:
             return "recorded"
         return "shared" if self.shared_ms else "vectors" if self.cached else "live"
 
+    def add(self, calls: Sequence[Call]) -> None:
+        """Add the `calls` of the phase, whose `wall_ms` is known."""
+        spent = sum(call.spent_ms for call in calls)
+        # Two readings of a clock can disagree slightly; time is never negative.
+        self.ms = max(self.wall_ms - spent, 0.0) + sum(call.live_ms for call in calls)
+        self.replayed = any(call.replayed for call in calls)
+        self.cached = any(call.cached for call in calls)
+        self.shared_ms = sum(call.live_ms for call in calls if call.shared)
+        self.usage = total_usage(call.usage for call in calls)
+        self.waited_ms = sum(call.waited_ms for call in calls)
+        self.attempts = sum(call.attempts for call in calls)
+        self.keys = tuple(call.key for call in calls if call.key)
+        for name in {call.model for call in calls if call.model}:
+            self.by_model[name] = total_usage(c.usage for c in calls if c.model == name)
+        self.recorded = min((c.recorded for c in calls if c.recorded), default=None)
+
 
 class Meter:
     """Collects the calls of the current phase. A run has one meter; phases never nest. It is safe
@@ -100,20 +116,9 @@ class Meter:
             yield reading
         finally:
             self._local.calls = None
-            reading.wall_ms = (time.perf_counter() - started) * 1000
-            spent = sum(call.spent_ms for call in calls)
-            # Two readings of a clock can disagree slightly; time is never negative.
-            reading.ms = max(reading.wall_ms - spent, 0.0) + sum(call.live_ms for call in calls)
-            reading.replayed = any(call.replayed for call in calls)
-            reading.cached = any(call.cached for call in calls)
-            reading.shared_ms = sum(call.live_ms for call in calls if call.shared)
-            reading.usage = total_usage(call.usage for call in calls)
-            reading.waited_ms = sum(call.waited_ms for call in calls)
-            reading.attempts = sum(call.attempts for call in calls)
-            reading.keys = tuple(call.key for call in calls if call.key)
-            for name in {call.model for call in calls if call.model}:
-                reading.by_model[name] = total_usage(c.usage for c in calls if c.model == name)
-            reading.recorded = min((c.recorded for c in calls if c.recorded), default=None)
+            reading.ms = reading.wall_ms = (time.perf_counter() - started) * 1000
+            if calls:
+                reading.add(calls)
 
 
 def total_usage(usages: Iterable[Usage]) -> Usage:

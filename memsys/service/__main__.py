@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsys.core.errors import InputError, as_started, complain, problems
@@ -22,21 +23,7 @@ if TYPE_CHECKING:
 
 KEY = "MEMSYS_API_KEY"
 _KEY_LEAST = 16  # characters; a shorter key can be guessed
-_HELP = f"""Serve the memory operations (docs/memory-api.md) over HTTP: JSON in and out, the
-OpenAPI document at /openapi.json, and as a page at /docs that needs no network.
-
-With --config, the embedder, index, ranking, k and model are those of a benchmarked run or of a YAML
-file with the same groups; without it, those of what MEMSYS_CONFIG names, else of conf/config.yaml.
-Only classes of the options in conf/ are built, and those of modules in MEMSYS_TRUSTED. The servers
-that receive texts are printed, with the variables of their keys; a run's must be in conf/, on this
-machine or in MEMSYS_TRUSTED.
-
-If the environment variable {KEY} is set, every request must send its value (X-API-Key, or
-Authorization: Bearer). It is required unless the server listens on a loopback address. There is no
-TLS: put a proxy that has it in front.
-
-With --mcp, agents get the operations as tools of the Model Context Protocol: over stdin and stdout
-of this process, or with --port at http://HOST:PORT/mcp under the rules above."""
+_HELP = Path(__file__).with_name("help.txt").read_text(encoding="utf-8").strip()
 _LOCAL = "127.0.0.1"
 _PORT = 8000
 

@@ -16,8 +16,17 @@ from typing import Any
 from memsys.core.turns import ROLES
 from memsys.core.types import Session, Turn
 from memsys.knowledge.facts.extract import FactExtractor
-from memsys.knowledge.facts.fact import Event, Fact, as_memory, fault, plain, subject_of
-from memsys.knowledge.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
+from memsys.knowledge.facts.fact import (
+    Event,
+    Fact,
+    FactChange,
+    StoredFact,
+    as_memory,
+    fault,
+    plain,
+    subject_of,
+)
+from memsys.knowledge.facts.fact_writer import Compare, FactWriter
 from memsys.knowledge.facts.procedure import procedure
 from memsys.knowledge.memory.base import verbatim
 from memsys.llm.base import LLM, instructed
@@ -76,10 +85,10 @@ class Adder:
             texts = as_texts(setup, as_list(messages), log, run=is_run)
         if is_run and llm is not None:
             run = as_list(texts)
-            record = procedure(llm, run, setup.procedure, prompt)
+            record, events = procedure(llm, run, setup.procedure, prompt)
             turns = tuple(id_ for one in run if isinstance(id_ := one.get("id"), str))
-            stored = self._writer.add([verbatim("", record.text, time, "assistant", turns)], about)
-            return AddResult(changes=tuple(stored), events=[*log, *record.events])
+            stored = self._writer.add([verbatim("", record, time, "assistant", turns)], about)
+            return AddResult(changes=tuple(stored), events=[*log, *events])
         parsed = parse_messages(texts, time)
         about = replace(about, public=parsed.public)
         if infer:

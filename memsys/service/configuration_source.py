@@ -13,24 +13,17 @@ from pydantic import BaseModel
 from memsys.core.errors import InputError, problems
 from memsys.core.files import read_text
 from memsys.core.json_text import parse_json
-from memsys.core.places import find_run
+from memsys.core.places import CONF, find_run
 from memsys.core.trusted import check_references
-from memsys.core.yaml_text import load_yaml
+from memsys.core.yaml_text import load_table, load_yaml
 from memsys.service.arguments import Arguments, either, path_of
 
-# The options of conf/config.yaml, as defaults.
-OPTIONS = {
-    "embedder": "minilm",
-    "index": "default",
-    "memory": "turns",
-    "graph": "rules",
-    "context": "flat",
-    "strategy": "vector_only",
-    "llm": "none",
-    "vector_store": "faiss",
-    "relation_store": "networkx",
-}
-NUMBERS = {"k": 10, "budget": 2048}
+_GROUPS = "embedder index memory graph context strategy llm vector_store relation_store".split()
+# The options and numbers of conf/config.yaml that make a memory, as defaults.
+_RUN = load_table(CONF / "config.yaml")
+_OPTIONS = {name: one[name] for one in _RUN["defaults"] if isinstance(one, dict) for name in one}
+OPTIONS = {name: _OPTIONS[name] for name in _GROUPS}
+NUMBERS = {name: _RUN[name] for name in ("k", "budget")}
 # Further settings of a memory, which no option of conf/ has.
 SETTINGS = ("weights", "facts", "update", "summary", "procedure", "instructions")
 VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()

@@ -103,9 +103,9 @@ class RelationMemory:
             others = [other for other, _ in self.parts(owner) if other != key]
         keys = [key] if self._setup.update.compare == "owner" else [key, *others]
         settings, extractor = self._settings()[0].graph, self._extractor(owner)
-        writer = GraphWriter(extractor, self._graph(keys), settings, log, found, public)
+        writer = GraphWriter(extractor, self._graph(keys), settings, found, public)
         try:
-            changes = writer.write(session)
+            changes = writer.write(session, log)
         finally:
             with self._lock, self._database.writing():  # a part may have been deleted meanwhile
                 self._database.execute(insert, (key, *ids))
@@ -211,7 +211,7 @@ def _found(finder: RelationFinder, query: str) -> list[FoundRelation]:
     deleted during the search.
     """
     candidates, _ = finder.find(query)
-    by_id = {id_of(one): one for one in finder.graph.relations()} if candidates else {}
+    by_id = {id_of(one.key): one for one in finder.graph.relations()} if candidates else {}
     found = [(by_id[one.memory.id], one.score) for one in candidates if one.memory.id in by_id]
     ends = finder.graph.ends([relation for relation, _ in found])
     return [

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, get_args
 
 from memsys.context.writers import ContextWriter, Flat
-from memsys.core.declared import Count, Weight, check_fields
+from memsys.core.declared import Count, Weight
 from memsys.core.errors import InputError, check_choice, check_number, check_whole
 from memsys.core.trusted import addresses, check_addresses, check_config
 from memsys.core.types import Candidate, Query
@@ -58,10 +58,6 @@ class SearchWeights:
     decay_per_day: Weight = 0.01
     pool: Count = 50
 
-    def __post_init__(self) -> None:
-        """Raises InputError on a value out of range."""
-        check_fields(self, "weights")
-
     @property
     def plain(self) -> bool:
         """Whether relevance is the only term."""
@@ -77,10 +73,6 @@ class SummarySettings:
 
     background: bool = False
     searchable: bool = False
-
-    def __post_init__(self) -> None:
-        """Raises InputError on a value that is not true or false."""
-        check_fields(self, "summary")
 
 
 @dataclass(frozen=True, slots=True)

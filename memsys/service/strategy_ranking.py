@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -20,6 +20,7 @@ from memsys.service.setup import Relevance, Setup, StrategySetup
 from memsys.service.writing import Writer
 from memsys.strategies.plain import FullContext
 from memsys.strategies.store import Parts, Store
+from memsys.strategies.strategy import Strategy
 
 _STORES = 64  # stores cached, one per owner and filter
 _Accesses = Mapping[str, tuple[int, datetime | None]]  # by memory id: number, time of the last
@@ -74,8 +75,10 @@ class StrategyRanker:
                 if self._reads_vectors:
                     self._parts.embedder.query(query)  # the first search loads the model
                 return Found([])
-        strategy = self._setup.open(self._parts, k)
-        strategy.store = cached.store
+            strategy = cached.strategies.get(k)
+            if strategy is None:
+                strategy = cached.strategies[k] = self._setup.open(self._parts, k)
+                strategy.store = cached.store
         ranked, trace = strategy.rank(Query("", query, "", now))
         by_time = isinstance(strategy, FullContext)
         direct = [one for one in ranked if not one.beside]
@@ -162,13 +165,14 @@ class RecordStore(Store):
 class _Cached:
     """A store with the number of the last change that it has seen; of its memories id, time of
     update and text for words (from which `erase` takes deleted ones), and the parts of the
-    relations that link them.
+    relations that link them; strategies over it by k.
     """
 
     last: int
     state: list[tuple[str, datetime, str]]
     linked: list[tuple[str, int]]
     store: Store
+    strategies: dict[int, Strategy] = field(default_factory=dict)
 
 
 def _by_memory(

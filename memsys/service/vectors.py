@@ -19,7 +19,7 @@ class VectorSync:
     """Applies the database's changes to a vector store, in order of their numbers.
 
     The database stores every vector: nothing is embedded again, and a change whose vector was not
-    yet applied when a process was killed is applied when the store is opened next.
+    yet applied when a process was killed is applied when the `store` is opened next.
     """
 
     def __init__(self, database: MemoryDatabase, store: VectorStore | None) -> None:
@@ -27,7 +27,7 @@ class VectorSync:
         number of the last change applied to it is then stored in the database.
         """
         self._database, self._persistent = database, store is not None
-        self._store: VectorStore = store if store is not None else FaissVectors()
+        self.store: VectorStore = store if store is not None else FaissVectors()
         self._shelves: set[str] = set()
         self._mark, self._folder = 0, ""
         if self._persistent:
@@ -42,7 +42,7 @@ class VectorSync:
         self, shelf: str, vector: Vectors, most: int, among: Collection[str] | None = None
     ) -> list[Near]:
         """See VectorStore."""
-        return self._store.nearest(self._owner(shelf), vector, most, among)
+        return self.store.nearest(self._owner(shelf), vector, most, among)
 
     def catch_up(self) -> None:
         """Apply the changes since the last call. The call is cheap if there are none."""
@@ -60,21 +60,13 @@ class VectorSync:
                 rows = [(id_, vector) for _, id_, vector in group]
                 stored = {id_: vector for id_, vector in rows if vector is not None}
                 if gone := [id_ for id_, vector in rows if vector is None]:
-                    self._store.drop(self._owner(shelf), gone)
+                    self.store.drop(self._owner(shelf), gone)
                 if stored:
                     vectors = np.stack(list(stored.values()))
-                    self._store.put(self._owner(shelf), list(stored), vectors)
+                    self.store.put(self._owner(shelf), list(stored), vectors)
             if self._persistent:
                 self._database.set_state("applied", str(last))
             self._mark = last
-
-    def compact(self) -> bool:
-        """Compact the store; see VectorStore.compact."""
-        return self._store.compact()
-
-    def close(self) -> None:
-        """Close the store."""
-        self._store.close()
 
     def _owner(self, shelf: str) -> str:
         return f"{self._folder}/{shelf}"
@@ -86,8 +78,8 @@ class VectorSync:
         wanted = self._database.by_shelf()
         self._shelves |= {*wanted, *shelves}
         for shelf in sorted(self._shelves):
-            ids, there = wanted.get(shelf, set()), set(self._store.ids(self._owner(shelf)))
+            ids, there = wanted.get(shelf, set()), set(self.store.ids(self._owner(shelf)))
             if extra := there - ids:
-                self._store.drop(self._owner(shelf), extra)
+                self.store.drop(self._owner(shelf), extra)
             if missing := sorted(ids - there):
-                self._store.put(self._owner(shelf), missing, self._database.vectors_of(missing))
+                self.store.put(self._owner(shelf), missing, self._database.vectors_of(missing))

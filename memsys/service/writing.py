@@ -170,7 +170,7 @@ class Writer:
                 relations(owner, turns)
             with self.database.writing():
                 change = self.database.erase(id_, owner)
-                self.dialogues.drop_shared(owner)
+                self.dialogues.drop(owner, shared=True)
                 for text in texts:
                     for one in self.database.with_words(text, owner):
                         rest = f"\n{one.index_text}\n".replace(f"\n{text}\n", "\n")[1:-1]
@@ -198,11 +198,11 @@ class Writer:
         with self.lock:
             rewrite(self.database.connection)
             self.embedder.clear()
-            return self.vectors.compact()
+            return self.vectors.store.compact()
 
     def close(self) -> None:
         """Close the files."""
-        self.vectors.close()
+        self.vectors.store.close()
         self.database.close()
 
 
@@ -244,16 +244,12 @@ class Dialogues:
         row = (summary, as_json(owner.named), turn)
         return self._database.execute(query, row).rowcount > 0
 
-    def drop(self, owner: Owner | None) -> None:
-        """Delete the messages and summaries of `owner` (None: of all)."""
-        self._drop(lambda one: owner is None or owner.named.items() <= one.named.items())
-
-    def drop_shared(self, owner: Owner) -> None:
-        """Delete those from which a model writes memories of `owner`: see Owner.shares."""
-        self._drop(owner.shares)
-
-    def _drop(self, is_meant: Callable[[Owner], bool]) -> None:
-        database = self._database
-        for (key,) in database.execute("SELECT owner FROM dialogues").fetchall():
-            if is_meant(Owner(**json.loads(key))):
-                database.execute("DELETE FROM dialogues WHERE owner=?", (key,))
+    def drop(self, owner: Owner | None, *, shared: bool = False) -> None:
+        """Delete the messages and summaries of `owner` (None: of all); `shared`: those from which a
+        model writes memories of the owner, see Owner.shares.
+        """
+        for (key,) in self._database.execute("SELECT owner FROM dialogues").fetchall():
+            one = Owner(**json.loads(key))
+            within = owner is None or owner.named.items() <= one.named.items()
+            if within or (shared and owner is not None and owner.shares(one)):
+                self._database.execute("DELETE FROM dialogues WHERE owner=?", (key,))

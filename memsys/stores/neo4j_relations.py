@@ -6,6 +6,7 @@ import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from pathlib import Path
 from threading import RLock
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,8 +14,9 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from memsys.core.addresses import secret_of
-from memsys.core.errors import InputError, check_installed
+from memsys.core.errors import InputError, check_installed, refuse
 from memsys.core.types import Vectors
+from memsys.core.yaml_text import load_table
 from memsys.stores.relations import (
     NearNode,
     Node,
@@ -29,6 +31,7 @@ from memsys.stores.vectors import best, checked
 _SCHEMES = {f"{way}{safety}" for way in ("bolt", "neo4j") for safety in ("", "+s", "+ssc")}
 _CONNECT_S = 5
 _RETRY_S = 15  # for how long a transaction with a transient error is retried
+_STATEMENTS = Path(__file__).with_name("cypher.yaml")
 _BATCH = 500  # rows per statement: a few megabytes at 384 dimensions
 
 
@@ -52,24 +55,21 @@ class Neo4jRelations:
         label: str = "MemsysNode",
         similarity: str = "vector.similarity.cosine",
     ) -> None:
-        # Both become part of statements, which take no parameters there.
-        if not label.isidentifier():
-            raise InputError(f"relation_store.label: {label!r} is not a plain name")
-        if not all(part.isidentifier() for part in similarity.split(".")):
-            raise InputError(f"relation_store.similarity: {similarity!r} is no function name")
-        check_installed("neo4j", "relation_store=neo4j", "neo4j")
         address = urlsplit(url)
         is_server = address.scheme in _SCHEMES and address.hostname
-        if not is_server or "@" in address.netloc or address.query:
-            raise InputError(  # without the address, which may contain a password
-                "relation_store.url: use an address like bolt://localhost:7687; user and password "
-                "are separate settings"
-            )
+        named = all(part.isidentifier() for part in similarity.split("."))
+        faults = {  # without the address, which may contain a password
+            f"relation_store.label: {label!r} is not a plain name": not label.isidentifier(),
+            f"relation_store.similarity: {similarity!r} is no function name": not named,
+            "relation_store.url: use an address like bolt://localhost:7687; user and password are "
+            "separate settings": not is_server or "@" in address.netloc or address.query,
+        }
+        refuse(faults)  # label and similarity become part of statements
+        check_installed("neo4j", "relation_store=neo4j", "neo4j")
         self._url, self._user, self._database = url, user, database
         self._password_variable = password_variable
-        self._label, self._similarity = label, similarity
-        self._nodes = f"MATCH (n:{label} {{owner: $owner}})"
-        self._node = f"UNWIND $keys AS key MATCH (n:{label} {{key: key}})"
+        self._cypher = load_table(_STATEMENTS, LABEL=label, SIMILARITY=similarity)
+        self._nodes, self._named = self._cypher["nodes"], self._cypher["named"]
         self._dimension: int | None = None
         self._indexed = False
         self._lock = RLock()  # a run asks from several threads
@@ -89,10 +89,7 @@ class Neo4jRelations:
                 row = checked(node.vector[None], 1, dimension, "relation_store")
                 dimension = row.shape[1]
             self._write(
-                f"UNWIND $rows AS row MERGE (n:{self._label} {{key: row.key}}) "
-                "SET n.owner = row.owner, n.id = row.id, n.name = row.name, n.kind = row.kind, "
-                "n.embedding = row.embedding, n.mentions = row.mentions, "
-                "n.created = row.created, n.last_seen = row.last_seen",
+                "put_nodes",
                 [
                     {"key": key_of(owner, node.id), "owner": owner, **row_of(node)}
                     # all engines store a list
@@ -106,52 +103,37 @@ class Neo4jRelations:
         """See RelationStore."""
         with self._lock:
             ends = {end for r in relations for end in (r.source, r.target)}
-            rows = self._read(f"{self._node} RETURN n.id AS id", keys=_keys(owner, ends))
+            rows = self._read(f"{self._named} RETURN n.id AS id", keys=_keys(owner, ends))
             require_ends(relations, {row["id"] for row in rows}, owner)
             latest = {relation.key: relation for relation in relations}
             self._write(
-                f"UNWIND $rows AS row MATCH (a:{self._label} {{key: row.from}}) "
-                f"MATCH (b:{self._label} {{key: row.to}}) "
-                "MERGE (a)-[r:MEMSYS_RELATION {name: row.name}]->(b) "
-                "SET r.mentions = row.mentions, r.created = row.created, "
-                "r.last_seen = row.last_seen, r.ended = row.ended, r.turns = row.turns",
+                "put_relations",
                 [
-                    {
-                        **_ends(owner, relation.key),
-                        **row_of(relation),
-                        "turns": list(relation.turns),
-                    }
-                    for relation in latest.values()
+                    {**_ends(owner, one.key), **row_of(one), "turns": list(one.turns)}
+                    for one in latest.values()
                 ],
             )
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
         """See RelationStore."""
         with self._lock:
-            self._write(
-                f"UNWIND $rows AS row MATCH (:{self._label} {{key: row.from}})"
-                "-[r:MEMSYS_RELATION {name: row.name}]->"
-                f"(:{self._label} {{key: row.to}}) DELETE r",
-                [{**_ends(owner, key), "name": key[1]} for key in keys],
-            )
+            rows = [{**_ends(owner, key), "name": key[1]} for key in keys]
+            self._write("drop_relations", rows)
 
     def drop_nodes(self, owner: str, ids: Collection[str]) -> None:
         """See RelationStore."""
         with self._lock:
-            self._run(f"{self._node} DETACH DELETE n", [{"keys": _keys(owner, ids)}])
+            self._run(f"{self._named} DETACH DELETE n", [{"keys": _keys(owner, ids)}])
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
         """See RelationStore."""
         with self._lock:
             query = checked(vector[None], 1, self._known_dimension(), "relation_store")[0]
-            statement = (
-                f"{self._nodes} WITH n, {self._similarity}(n.embedding, $embedding) AS score "
-                "ORDER BY score DESC LIMIT $most RETURN n"
-            )
             seen: dict[str, Node] = {}
 
             def fetch(wanted: int) -> tuple[list[str], Vectors]:
-                found = self._read(statement, owner=owner, embedding=query.tolist(), most=wanted)
+                given = {"owner": owner, "embedding": query.tolist(), "most": wanted}
+                found = self._read(self._cypher["similar"], **given)
                 nodes = [_node(one["n"]) for one in found]
                 seen.update((node.id, node) for node in nodes)
                 rows = np.array([node.vector for node in nodes], dtype=np.float32)
@@ -166,20 +148,16 @@ class Neo4jRelations:
             if ids is None:
                 found = self._read(f"{self._nodes} RETURN n", owner=owner)
             else:
-                found = self._read(f"{self._node} RETURN n", keys=_keys(owner, ids))
+                found = self._read(f"{self._named} RETURN n", keys=_keys(owner, ids))
             return sorted((_node(one["n"]) for one in found), key=lambda node: node.id)
 
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
         """See RelationStore."""
-        returned = "RETURN startNode(r).id AS source, r, endNode(r).id AS target"
         with self._lock:
             if nodes is None:
-                found = self._read(
-                    f"{self._nodes} MATCH (n)-[r:MEMSYS_RELATION]->() {returned}", owner=owner
-                )
+                found = self._read(self._cypher["relations"], owner=owner)
             else:
-                statement = f"{self._node} MATCH (n)-[r:MEMSYS_RELATION]-() {returned}"
-                found = self._read(statement, keys=_keys(owner, nodes))
+                found = self._read(self._cypher["relations_of"], keys=_keys(owner, nodes))
             once = [relation_of(one["source"], one["r"], one["target"]) for one in found]
             return [relation for _, relation in sorted({r.key: r for r in once}.items())]
 
@@ -198,18 +176,17 @@ class Neo4jRelations:
             if "_driver" in self.__dict__:
                 self._driver.close()
 
-    def _write(self, statement: str, rows: Sequence[dict[str, Any]]) -> None:
-        """Run `statement` with all of `rows`, in one transaction."""
+    def _write(self, name: str, rows: Sequence[dict[str, Any]]) -> None:
+        """Run the statement of this name with all of `rows`, in one transaction."""
         if not self._indexed:
-            self._index("key", "owner")
+            self._index()
             self._indexed = True
         batches = [rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH)]
-        self._run(statement, [{"rows": batch} for batch in batches])
+        self._run(self._cypher[name], [{"rows": batch} for batch in batches])
 
     def _known_dimension(self) -> int | None:
         if self._dimension is None:
-            statement = f"MATCH (n:{self._label}) RETURN size(n.embedding) AS d LIMIT 1"
-            found = self._read(statement)
+            found = self._read(self._cypher["dimension"])
             self._dimension = found[0]["d"] if found else None
         return self._dimension
 
@@ -226,18 +203,14 @@ class Neo4jRelations:
         with self._session() as session:
             session.execute_write(lambda t: [t.run(statement, one).consume() for one in parameters])
 
-    def _index(self, *properties: str) -> None:
-        """Create an index of the nodes by each of these properties. The syntax of Neo4j is tried
-        first, then that of Memgraph; a server that accepts neither is only slower.
+    def _index(self) -> None:
+        """Create the indexes of the nodes. The syntax of Neo4j is tried first, then that of
+        Memgraph; a server that accepts neither is only slower.
         """
         from neo4j.exceptions import ClientError  # noqa: PLC0415 - an extra
 
-        label = self._label
-        for name in properties:
-            for statement in (
-                f"CREATE INDEX {label}_{name} IF NOT EXISTS FOR (n:{label}) ON (n.{name})",
-                f"CREATE INDEX ON :{label}({name})",
-            ):
+        for statements in self._cypher["indexes"].values():
+            for statement in statements:
                 with self._session() as session, suppress(ClientError):
                     session.run(statement).consume()
                     break

@@ -13,7 +13,6 @@ from threading import RLock
 import networkx as nx
 import numpy as np
 
-from memsys.core.errors import InputError
 from memsys.core.types import Vectors
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.relations import (
@@ -82,17 +81,19 @@ class NetworkxRelations:
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
         """See RelationStore."""
         with self._change(owner) as graph:
-            latest = list({node.id: self._copied(node) for node in nodes}.values())
+            copies, dimension = {}, self._known_dimension()
+            for node in nodes:  # copied, so that no array is shared with the caller
+                (vector,) = checked(node.vector[None], 1, dimension, "relation_store")
+                copies[node.id], dimension = replace(node, vector=vector), len(vector)
+            latest = list(copies.values())
             if not latest:
                 return
-            if len({len(node.vector) for node in latest}) > 1:
-                raise InputError("relation_store: nodes with vectors of different dimensions")
             self._db.executemany(
                 "REPLACE INTO nodes VALUES"
                 " (:owner, :id, :name, :kind, :vector, :mentions, :created, :last_seen)",
                 [{**row_of(n), "owner": owner, "vector": n.vector.tobytes()} for n in latest],
             )
-            self._dimension = len(latest[0].vector)
+            self._dimension = dimension
             self._insert(owner, graph, latest)
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
@@ -208,15 +209,8 @@ class NetworkxRelations:
         nodes = [node_of(one, np.frombuffer(one["vector"], dtype=np.float32)) for one in rows]
         self._insert(owner, graph, nodes)
         rows = self._db.execute("SELECT * FROM relations WHERE owner = ?", (owner,))
-        _connect(
-            graph,
-            [
-                relation_of(
-                    one["source"], {**one, "turns": json.loads(one["turns"])}, one["target"]
-                )
-                for one in rows
-            ],
-        )
+        relations = [{**one, "turns": json.loads(one["turns"])} for one in rows]
+        _connect(graph, [relation_of(one["source"], one, one["target"]) for one in relations])
         self._graphs[owner], self._versions[owner] = graph, self._version(owner)
 
     def _forget(self, owner: str) -> None:
@@ -229,11 +223,6 @@ class NetworkxRelations:
         if nodes:
             ids = [node.id for node in nodes]
             self._vectors.put(owner, ids, np.stack([node.vector for node in nodes]))
-
-    def _copied(self, node: Node) -> Node:
-        """Return a copy that does not share the caller's array."""
-        rows = checked(node.vector[None], 1, self._known_dimension(), "relation_store")
-        return replace(node, vector=rows[0])
 
     def _known_dimension(self) -> int | None:
         if self._dimension is None:

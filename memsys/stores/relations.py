@@ -131,23 +131,17 @@ def row_of(record: Node | Relation) -> dict[str, Any]:
 
 def node_of(row: Mapping[str, Any], vector: Vectors) -> Node:
     """Return the node of a row that `row_of` returned and of its `vector`, shape (d,)."""
-    names = ("id", "name", "kind", "mentions")
-    return Node(**{name: row[name] for name in names}, **_times(row), vector=vector)
+    return Node(**_fields(Node, {**row, "vector": vector}))
 
 
 def relation_of(source: str, row: Mapping[str, Any], target: str) -> Relation:
     """Return the relation from node `source` to node `target` that a row of `row_of` stores."""
-    ended = row.get("ended")  # a graph database has no property without a value
-    return Relation(
-        source=source,
-        name=row["name"],
-        target=target,
-        mentions=row["mentions"],
-        ended=None if ended is None else datetime.fromisoformat(ended),
-        turns=tuple(row["turns"] or ()),
-        **_times(row),
-    )
+    ends = {"source": source, "target": target, "turns": tuple(row["turns"] or ())}
+    return Relation(**_fields(Relation, {**row, **ends}))
 
 
-def _times(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: datetime.fromisoformat(row[name]) for name in ("created", "last_seen")}
+def _fields(kind: type[Node | Relation], row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of `kind` in a row; a graph database has no property without a value."""
+    found = {one.name: row[one.name] for one in fields(kind) if row.get(one.name) is not None}
+    times = {name: found[name] for name in ("created", "last_seen", "ended") if name in found}
+    return found | {name: datetime.fromisoformat(time) for name, time in times.items()}

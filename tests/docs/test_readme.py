@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import sys
 from importlib.util import find_spec
@@ -181,31 +182,68 @@ def test_every_section_has_the_same_figures_and_links(number):
 
 
 TABLES = PROJECT / "results" / "tables"
-_LINK = re.compile(r"results/tables/([\w-]+)\.md")
+_LINK = re.compile(r"\]\(([\w./-]+\.md)(?:#[\w-]+)?\)")
 
 
 def claimed(text: str) -> set[str]:
-    """The numbers of two decimals or more in `text`, without signs, to three decimals."""
-    return {f"{float(one):.3f}" for one in re.findall(r"(?<![\w.])\d*\.\d{2,}(?!\d)", text)}
+    """The numbers of two decimals or more in `text`, without signs, to three decimals, and the
+    percentages of one decimal."""
+    numbers = re.findall(r"(?<![\w.])\d*\.\d{2,}(?!\d)", text)
+    shares = re.findall(r"(?<![\w.])(\d*\.\d)%", text)
+    return {f"{float(one):.3f}" for one in numbers} | {f"{float(one)}%" for one in shares}
 
 
 def claims() -> list[tuple[str, set[str], tuple[str, ...]]]:
-    """Each row that names a table: its claim, its figures, and the tables ("the same": also those
-    of the row before)."""
+    """Each row of a claim: its first cell, its figures, and the pages that it names ("the same":
+    also those of the row before), or else the tables that its section names."""
     found: list[tuple[str, set[str], tuple[str, ...]]] = []
-    for line in FINDINGS.splitlines():
-        *cells, source = line.strip("| ").split(" | ") if line.startswith("| ") else [""]
-        names = tuple(_LINK.findall(source))
-        if "the same" in source:
-            names += found[-1][2]
-        if names and cells:
-            found.append((cells[0], claimed(" ".join(cells)), names))
+    for part in FINDINGS.split("\n## ")[1:]:
+        heads = re.findall(r"^\| (?:claim|tried) \|.*\n\|---.*\n((?:\|.*\n)+)", part, re.M)
+        prose = re.sub(r"^\|.*$", "", part, flags=re.M)
+        of_section = tuple(one for one in _LINK.findall(prose) if "results/tables" in one)
+        for line in "".join(heads).splitlines():
+            cells = line.strip("| ").split(" | ")
+            names = tuple(_LINK.findall(cells[-1])) or tuple(_LINK.findall(line))
+            if "the same" in cells[-1]:
+                names += found[-1][2]
+            found.append((cells[0], claimed(line), names or of_section))
     return found
 
 
-def test_the_figures_of_a_claim_are_in_its_tables():
-    assert len(claims()) > 30
+def test_the_figures_of_a_claim_are_on_the_pages_that_it_names():
+    assert len(claims()) > 50
     for claim, shown, names in claims():
-        files = [TABLES / f"{name}{suffix}" for name in names for suffix in (".md", ".csv")]
-        stored = " ".join(path.read_text(encoding="utf-8") for path in files if path.is_file())
+        pages = [PROJECT / "docs" / name for name in names]
+        pages += [page.with_suffix(".csv") for page in pages]
+        stored = " ".join(page.read_text(encoding="utf-8") for page in pages if page.is_file())
         assert shown <= claimed(stored), claim
+
+
+def measures(table: str, score: str) -> dict[str, dict[str, str]]:
+    """The rows of results/tables/TABLE.csv with the `score` of all types, by run."""
+    with (TABLES / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        found = [row for row in csv.DictReader(file) if row["type"] == "overall"]
+    return {row["run"]: row for row in found if row["score"] == score}
+
+
+def test_the_results_on_locomo_are_those_of_the_stored_runs():
+    shown = rows(section(FINDINGS, "Results on"))
+    for column, score in ((1, "locomo_f1"), (3, "evidence_recall")):
+        stored = measures("default_sweep", score)
+        assert len(stored) == 13
+        for run, row in stored.items():
+            mean, low, high = (f"{float(row[f'mean{end}']):.3f}" for end in ("", "_low", "_high"))
+            assert shown[run][column] == f"{mean} [{low}, {high}]"
+
+
+def test_the_matrix_is_that_of_all_data_sets():
+    shown = rows(section(FINDINGS, "Strategies by data"))
+    assert len(shown.pop("strategy")) == 11
+    stored = [measures("across_datasets", score) for score in ("recall@10", "ndcg@10")]
+    names = list(dict.fromkeys(run.split()[0] for run in stored[0]))
+    assert len(shown) == 8
+    for strategy, cells in shown.items():
+        for name, cell in zip(names, cells, strict=True):
+            runs = [measure[f"{name} strategy={strategy}"] for measure in stored]
+            figures = [float(one) for one in cell.replace("*", "").split(", ")]
+            assert figures == [round(float(run["mean"]), 3) for run in runs], (strategy, name)

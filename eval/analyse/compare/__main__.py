@@ -15,16 +15,9 @@ from eval.cli import add_runs, add_wide, check_seed_and_out, code_of, parser, wr
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
 from eval.records.run import Run, load_runs
+from eval.rendering import contrasts
 from eval.rendering.blocks import Table
-from eval.rendering.contrasts import (
-    comma_separated,
-    conclusions,
-    difference_text,
-    mean_text,
-    method,
-    pairs,
-    table,
-)
+from eval.rendering.page import page_markdown
 from eval.rendering.palette import Look, looks
 from eval.rendering.plots import WIDTH, figure, files_of
 from eval.rendering.tables import type_name
@@ -33,34 +26,22 @@ from eval.summary.contrast import NOT_SHOWN, Row
 from eval.summary.measures import UNANSWERED, types_of
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
+from memsys.core.yaml_text import load_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Panel = tuple[str, Sequence[Row]]  # title and rows
+_LINE = 14  # characters of a line below the heat map
+_TEXTS = load_table(Path(__file__).with_name("texts.yaml"), UNANSWERED=" and ".join(UNANSWERED))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    return code_of(lambda: _compare(_parser().parse_args(arguments)))
-
-
-def _parser() -> argparse.ArgumentParser:
-    command = parser(
-        "compare",
-        "Compare runs with the first one, paired by question: differences with intervals, p "
-        "values adjusted for the number of comparisons, and a verdict in words.",
-        epilog="Is graph_expand better than vector_only on multi-hop? "
-        "python -m eval compare VECTOR_ONLY_RUN GRAPH_EXPAND_RUN --type multi_hop",
-    )
+    command = parser("compare", _TEXTS["help"], epilog=_TEXTS["example"])
     add_runs(command, compared=True)
     add = command.add_argument
-    scores = (
-        "f1, f1_mem0, bleu1, judge, evidence_recall, abstained or another score of the records, or "
-        "a measure of the rankings, as recall_any@5, ndcg@10 or session_recall@10, or what a "
-        "question takes, compared by ratio: context_tokens, answer_tokens, input_tokens, "
-        "output_tokens, cost_usd, judge_cost_usd, retrieve_ms, answer_ms, total_ms, each also by "
-        "percentile, as total_ms_p95; repeatable "
-        "(default: the first run's F1, the judge's verdicts if all runs have them, abstention, and "
-        "evidence recall; "
-        f"{' and '.join(UNANSWERED)} where a run has no answers, of sessions if a run ranked these)"
-    )
-    add("--score", action="append", default=[], metavar="NAME", help=scores)
+    add("--score", action="append", default=[], metavar="NAME", help=_TEXTS["score"])
     add("--type", metavar="TYPE", help="compare on this question type only, as multi_hop")
     which = "the reference: the first run, the best by the first score, or all: every pair of runs"
     add("--against", choices=("first", "best", "all"), default="first", help=which)
@@ -69,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", type=Path, metavar="FOLDER", help=files)
     add("--force", action="store_true", help="compare runs despite objections, which are printed")
     add_wide(command)
-    return command
+    return code_of(lambda: _compare(command.parse_args(arguments)))
 
 
 def _compare(options: argparse.Namespace) -> None:
@@ -101,31 +82,23 @@ def _compare(options: argparse.Namespace) -> None:
         of_pairs = found.pairs(len(runs), type_, options.seed)  # the best run is the first
         for rows in of_pairs:
             print(f"\n{rows[0].key}, {type_name(type_, types_of(runs))}")
-            print(pairs(rows, runs).text())
-        print("\n" + sentence(method(of_pairs, runs, "its reference")))
+            print(contrasts.pairs(rows, runs).text())
+        print("\n" + sentence(contrasts.method(of_pairs, runs, "its reference")))
         return
     titled = [(title(m), rows) for (m, _), rows in zip(found.counted, tables, strict=True) if rows]
     for name, rows in titled:
-        print(f"\n{name}\n{table(rows, runs).text()}")
-    how = method(tables, runs, extra=found.extra)
+        print(f"\n{name}\n{contrasts.table(rows, runs).text()}")
+    how = contrasts.method(tables, runs, extra=found.extra)
     print("\n" + sentence(how))
     if options.out is not None:
         names = write(options.out, titled, runs, warnings, how)
         print(f"written to {options.out}: {', '.join(names)}")
     print()
-    print("\n".join(map(sentence, conclusions(tables, runs))))
-
-
-Panel = tuple[str, Sequence[Row]]  # title and rows
-_LINE = 14  # characters of a line below the heat map
+    print("\n".join(map(sentence, contrasts.conclusions(tables, runs))))
 
 
 def write(
-    folder: Path,
-    titled: Sequence[tuple[str, Sequence[Row]]],
-    runs: Sequence[Run],
-    warnings: Sequence[str],
-    how: str,
+    folder: Path, titled: Sequence[Panel], runs: Sequence[Run], warnings: Sequence[str], how: str
 ) -> list[str]:
     """Write tables (title and rows) and charts into `folder`; returns the names of the files.
     `how`: how they were computed.
@@ -137,10 +110,20 @@ def write(
     for name, rows in titled:
         over = scope(row.clusters for row in rows)
         caption = f"{name}: mean and {_kind(rows)} from {runs[0].label}, 95% intervals {over}"
-        of_latex.append(table(rows, runs).latex(caption))
+        of_latex.append(contrasts.table(rows, runs).latex(caption))
+    named = [[run.label, run.manifest["run_id"], run.manifest["dataset"]] for run in runs]
     texts = {
-        "compare.md": _markdown(titled, runs, warnings, how),
-        "compare.csv": comma_separated(tables, runs),
+        "compare.md": page_markdown(
+            "compare.md.j2",
+            "eval.analyse.compare",
+            runs=runs,
+            conclusions=contrasts.conclusions(tables, runs),
+            named=Table(["run", "id", "data"], named),
+            warnings=warnings,
+            titled=[(name, contrasts.table(rows, runs)) for name, rows in titled],
+            how=how,
+        ),
+        "compare.csv": contrasts.comma_separated(tables, runs),
         "compare.tex": "\n".join(of_latex),
     }
     with writing_into(folder):
@@ -151,32 +134,9 @@ def write(
     return [*texts, *(name for chart in ("forest", "heatmap") for name in files_of(Path(chart)))]
 
 
-def _markdown(
-    titled: Sequence[tuple[str, Sequence[Row]]],
-    runs: Sequence[Run],
-    warnings: Sequence[str],
-    how: str,
-) -> str:
-    tables = [rows for _, rows in titled]
-    named = [[run.label, run.manifest["run_id"], run.manifest["dataset"]] for run in runs]
-    parts = [f"# {', '.join(run.label for run in runs[1:])} against {runs[0].label}"]
-    parts += conclusions(tables, runs)
-    parts += [Table(["run", "id", "data"], named).markdown()]
-    parts += [f"Note: {warning}" for warning in warnings]
-    for name, rows in titled:
-        parts += [f"## {name}", table(rows, runs).markdown()]
-    parts += [how]
-    parts += ["![Differences by type](forest.png)", "![Means by type and run](heatmap.png)"]
-    return "\n\n".join(parts) + "\n"
-
-
 def _kind(rows: Sequence[Row]) -> str:
     """Return what the contrasts of a measure are called."""
     return "difference" if all(row.quantity is None for row in rows) else "change"
-
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
@@ -210,17 +170,12 @@ def _forest(axes: Axes, rows: Sequence[Row], runs: Sequence[Run], others: Sequen
             found, ticks[top + i] = one.difference, look.name
             axes.plot([found.low, found.high], [top + i] * 2, color=look.hex)
             shown = one.verdict != NOT_SHOWN
-            face: dict[str, Any] = {
-                "markerfacecolor": look.hex if shown else "white",
-                "markeredgecolor": look.hex,
-            }
+            face: dict[str, Any] = {"mfc": look.hex if shown else "white", "mec": look.hex}
             axes.plot(found.value, top + i, look.symbol, ms=look.size, markeredgewidth=1.2, **face)
-            text: dict[str, Any] = {
-                "va": "center",
-                "fontsize": 8.5,
-                "weight": "bold" if shown else "normal",
-            }
-            axes.text(edge * 1.03, top + i, difference_text(row, one), **text)
+            style: dict[str, Any] = {"va": "center", "weight": "bold" if shown else "normal"}
+            axes.text(
+                edge * 1.03, top + i, contrasts.difference_text(row, one), fontsize=8.5, **style
+            )
     axes.set(xlim=(-edge, edge), ylim=(max(ticks) + 0.6, -0.6))
     axes.set_yticks(list(ticks), list(ticks.values()))
     for label in axes.get_yticklabels()[:: len(others) + 1]:
@@ -247,7 +202,7 @@ def heatmap(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
             for y, row in enumerate(rows):
                 for x, mean in enumerate(row.means):
                     colour = "black" if mean.value > 0.55 * top else "white"
-                    text = mean_text(row, x).replace(" [", "\n[")
+                    text = contrasts.mean_text(row, x).replace(" [", "\n[")
                     axes.text(x, y, text, ha="center", va="center", color=colour, fontsize=8)
             axes.set_xticks(range(len(runs)), [_broken(run.label) for run in runs])
             axes.set_yticks(range(len(rows)), _labels(rows, runs))

@@ -21,12 +21,13 @@ from eval.summary.measures import (
     ADVERSARIAL,
     F1,
     JUDGE,
+    RECALL,
     Measure,
     Shared,
     choose,
     data_files,
+    has_score,
     lower_is_better,
-    retrieval_beside,
     same_data,
     share,
 )
@@ -74,8 +75,11 @@ def compared(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> Co
     """
     measures = choose(runs, names, type_)
     against = objections(runs, measures, names)
-    beside = [] if names or against else retrieval_beside(runs, measures)
-    if beside and objections(runs, beside, [beside[0].key]):
+    beside, first = [], measures[0]
+    of_answers = first.ranking is None and first.key != ABSTAINED
+    if not names and not against and of_answers and all(has_score(one, RECALL) for one in runs):
+        beside = [Measure(RECALL, first.types)]
+    if beside and objections(runs, beside, [RECALL]):
         beside = []
     counted = [(measure, share(runs, measure)) for measure in (*measures, *beside)]
     return Compared(counted, len(beside), against)
@@ -124,7 +128,7 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
         elif golds:
             reasons.append(
                 f"{pair} were scored by different gold answers to {len(golds)} questions "
-                f"({', '.join(golds[:_SHOWN])}{', ...' if len(golds) > _SHOWN else ''})"
+                f"({listed(golds)})"
             )
         cited = [evidence_name(one.manifest) for one in (first, run)]
         metrics = [find(measure.key) for measure in measures]
@@ -152,6 +156,11 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
                 f"exclude the verdicts by --score {first.own_f1}"
             )
     return reasons
+
+
+def listed(ids: Sequence[str]) -> str:
+    """Return the first question ids for a message, `a/1, a/2, a/3, ...`."""
+    return ", ".join([*ids[:_SHOWN], *["..."] * (len(ids) > _SHOWN)])
 
 
 def _depths(first: Run, run: Run, measures: Sequence[Measure]) -> list[str]:
@@ -207,10 +216,9 @@ def title(measure: Measure) -> str:
 
 def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> list[str]:
     """Return warnings: settings in which runs differ, unfinished runs, questions left out."""
-    found = []
-    first = runs[0]
+    first, found = runs[0], []
     for run in runs[1:]:
-        imported = [one.label for one in (first, run) if one.manifest.get("kind") == "imported"]
+        imported = any(one.manifest.get("kind") == "imported" for one in (first, run))
         config, other = first.manifest["config"], run.manifest["config"]
         settings = [key for key in {**config, **other} if config.get(key) != other.get(key)]
         # Unless both strategies use vectors, the embedder explains no difference.
@@ -228,14 +236,13 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
             found.append(f"{run.label}: the run is {run.manifest['status']}, not complete")
     for measure, shared in measures:
         if shared.left_out:
-            ids = ", ".join(shared.left_out[:_SHOWN]) + ", ..." * (len(shared.left_out) > _SHOWN)
             why = "; ".join(
                 f"{label}: " + ", ".join(f"{count} {reason}" for reason, count in counts.items())
                 for label, counts in shared.why.items()
             )
             found.append(
                 f"{measure.key}: {len(shared.left_out)} questions do not count, {len(shared.ids)} "
-                f"do ({why}): {ids}"
+                f"do ({why}): {listed(shared.left_out)}"
             )
     sources = (row.get("judge_source") for run in runs for row in run.records.values())
     if any(measure.key == JUDGE for measure, _ in measures) and any(sources):

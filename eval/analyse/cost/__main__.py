@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from eval import cli
-from eval.records.prices import (
-    FULL_CONTEXT,
-    INGEST,
-    PhaseUsage,
-    Spending,
-    break_even,
-    each,
-    full_context_of,
-    price_dates,
-    spending,
-)
+from eval.records import prices
 from eval.records.run import Run, load_run
 from eval.records.schema import Cell, IngestLine
 from eval.rendering.blocks import Table
@@ -26,50 +17,17 @@ from eval.rendering.terminal import sentence
 from eval.summary.summarise import OVERALL, summarise
 from memsys.core.errors import InputError
 from memsys.core.places import find_run
+from memsys.core.yaml_text import load_table
 
 UNKNOWN = "unknown"
-INGESTION = (
-    "Ingestion: all sessions and the building of the indexes; replayed calls count at their "
-    "recorded cost and time, queues and failed attempts not at all. Stored: mean over "
-    "conversations at their end; tokens are o200k, of memories and of the entities and relations "
-    "that a model wrote; kB are 1,000 bytes of memories, vectors and graph in plain files "
-    "(docs/models.md); - where it is not known. Break-even: questions until ingestion and "
-    "questions cost less than the full_context run among these."
-)
-_NOT_LIVE = {
-    "recorded": " (some replayed)",
-    "vectors": " (some vectors cached)",
-    "shared": " (some measured in an earlier job of the sweep)",
-}
+_TEXTS = load_table(Path(__file__).with_name("texts.yaml"))
+INGESTION: str = _TEXTS["ingestion"]
 _UNITS = ("memories", "tokens", "nodes", "edges", "bytes")  # of a store; tokens are o200k
-_SCORES = {  # column of a summary's cell -> heading and decimals
-    "f1": ("F1", 3),
-    "judge": ("judge", 3),
-    "evidence_recall": ("evidence recall", 3),
-    "context_tokens_mean": ("context tokens", 0),
-}
-_NOTES = (
-    "System: ingestion, retrieval and answers, without the judge. Per question: retrieval and "
-    "answer.",
-    "Replayed calls count at their cost when live; failed attempts are not counted.",
-    "Break-even: questions of a conversation until ingestion and questions cost less than "
-    "full_context.",
-)
-_USED = {  # source of a latency -> what was not made anew
-    "shared": "an index or graph of an earlier job of the sweep, at the time that making it took",
-    "vectors": "cached vectors, at the time that they took",
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the costs; return exit code 2 for invalid input, 130 after Ctrl-C."""
-    parser = cli.parser(
-        "cost",
-        "Tokens and dollars of runs by phase and per question, and the break-even: the "
-        "number of questions of a conversation from which ingestion and questions cost less than "
-        "the full_context run among them. Tokens are as the endpoints report them, prices those of "
-        "each run's manifest.",
-    )
+    parser = cli.parser("cost", _TEXTS["help"])
     cli.add_runs(parser)
     parser.add_argument(
         "--writing",
@@ -87,7 +45,7 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise InputError("RUN: one run is named twice")
     runs = [load_run(one, label=one.name, complete=False, answered=False) for one in folders]
-    spendings = [spending(run) for run in runs]
+    spendings = [prices.spending(run) for run in runs]
     paid = [one for one in spendings if not _keyless(one)]
     for one in spendings:
         title = f"{one.run.label}: {one.run.strategy} on {one.run.manifest['dataset']}"
@@ -108,15 +66,15 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
     if not paid:
         return
     print(per_question(spendings).text())
-    print("\n" + "\n".join(map(sentence, _NOTES)))
+    print("\n" + "\n".join(map(sentence, _TEXTS["notes"])))
 
 
-def _keyless(one: Spending) -> bool:
+def _keyless(one: prices.Spending) -> bool:
     """Return whether the run is known to have called no model with a price."""
     return all(phase.calls == 0 for phase in one.phases.values())
 
 
-def _about(one: Spending) -> str:
+def _about(one: prices.Spending) -> str:
     """Return number of questions, models, date of the prices, and whether the run is complete."""
     manifest, records = one.run.manifest, one.run.records.values()
     reader = f"reader {manifest['models'].get('reader') or 'unknown'}"
@@ -126,7 +84,7 @@ def _about(one: Spending) -> str:
         f"questions {len(records):,}, conversations {one.conversations}, {reader}, "
         + (f"judge {judge['name']}" if judge else "no judge")
     ]
-    as_of = price_dates(one.run)
+    as_of = prices.price_dates(one.run)
     if _keyless(one):
         parts.append("keyless: no model with a price was called")
     elif all(phase.usd == 0 for phase in one.phases.values()):
@@ -137,15 +95,15 @@ def _about(one: Spending) -> str:
         )
     if replayed := sum(record["recorded"] is not None for record in records):
         parts.append(f"{replayed:,} questions used recorded answers")
-    for source, used in _USED.items():
+    for source, used in _TEXTS["used"].items():
         if count := sum(record["latency_source"] == source for record in records):
             parts.append(f"{count:,} questions used {used}")
     return "; ".join(parts)
 
 
-def by_phase(run: Spending) -> Table:
+def by_phase(run: prices.Spending) -> Table:
     """Calls, tokens and dollars: a row for each phase."""
-    columns: dict[str, Callable[[tuple[str, PhaseUsage]], str]] = {
+    columns: dict[str, Callable[[tuple[str, prices.PhaseUsage]], str]] = {
         "phase": lambda row: row[0],
         "calls": lambda row: number(row[1].calls, 0, UNKNOWN),
         "input tokens": lambda row: number(row[1].input_tokens, 0, UNKNOWN),
@@ -155,9 +113,9 @@ def by_phase(run: Spending) -> Table:
     return Table.of(run.phases.items(), columns)
 
 
-def per_question(runs: Sequence[Spending]) -> Table:
+def per_question(runs: Sequence[prices.Spending]) -> Table:
     """Tokens and dollars of a question, and the break-even: a row for each run."""
-    columns: dict[str, Callable[[Spending], str]] = {
+    columns: dict[str, Callable[[prices.Spending], str]] = {
         "run": lambda one: one.run.label,
         "questions": lambda one: f"{len(one.run.records):,}",
         "input tokens per question": lambda one: number(one.question.input_tokens, 1, UNKNOWN),
@@ -177,23 +135,23 @@ def ingestion_table(runs: Sequence[tuple[Run, Cell]]) -> Table:
     """Cost and duration of ingestion, sizes of stores, and scores: a column for each run, given
     with its summary's cell of types 1 to 4.
     """
-    spendings = [spending(run) for run, _ in runs]
+    spendings = [prices.spending(run) for run, _ in runs]
     columns = [_ingestion(one, runs[i][1], spendings) for i, one in enumerate(spendings)]
     rows = [[name, *(column[name] for column in columns)] for name in columns[0]]
     return Table(["ingestion", *(run.label for run, _ in runs)], rows)
 
 
-def _break_even(run: Spending, runs: Sequence[Spending]) -> str:
-    if run.run.strategy == FULL_CONTEXT:
+def _break_even(run: prices.Spending, runs: Sequence[prices.Spending]) -> str:
+    if run.run.strategy == prices.FULL_CONTEXT:
         return ABSENT
-    baseline = full_context_of(run, runs)
+    baseline = prices.full_context_of(run, runs)
     if baseline is None:
         return "no such run"
-    after = break_even(run.conversation.usd, run.question.usd, baseline.question.usd)
+    after = prices.break_even(run.conversation.usd, run.question.usd, baseline.question.usd)
     return questions(after, absent=UNKNOWN)
 
 
-def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str, str]:
+def _ingestion(run: prices.Spending, cell: Cell, runs: Sequence[prices.Spending]) -> dict[str, str]:
     """Return the cells of a run's column by the name of their row."""
     lines = run.run.ingests
     sessions = len({(line["conversation"], line["session"]) for line in lines if line["session"]})
@@ -201,14 +159,14 @@ def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str,
     seconds = sum(line["latency_ms"] for line in lines) / 1000 if known else None
     sources = {line["latency_source"] for line in lines}
     sources |= {"shared" for line in lines if "shared_ms" in line}
-    notes = [note for source, note in _NOT_LIVE.items() if source in sources]
+    notes = [f" ({note})" for source, note in _TEXTS["not_live"].items() if source in sources]
     column = {
         "sessions": number(sessions or None, 0),
         "conversations": f"{run.conversations:,}",
     }
     for unit, count in (("session", sessions), ("conversation", run.conversations)):
-        mean = run.phases[INGEST].per(count)
-        duration = number(each(seconds, count), 3, UNKNOWN)
+        mean = run.phases[prices.INGEST].per(count)
+        duration = number(prices.each(seconds, count), 3, UNKNOWN)
         column |= {
             f"calls a {unit}": number(mean.calls, 1, UNKNOWN),
             f"input tokens a {unit}": number(mean.input_tokens, 1, UNKNOWN),
@@ -220,10 +178,10 @@ def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str,
     for unit in _UNITS:
         size, name = stored.get(unit), unit
         if unit == "bytes":
-            size, name = each(size, 1000), "kB"
+            size, name = prices.each(size, 1000), "kB"
         column[f"{name} stored, a conversation"] = number(size, 1)
     failed = f" ({cell['errors']} errors)" if cell["errors"] else ""
-    for score, (title, digits) in _SCORES.items():
+    for score, (title, digits) in _TEXTS["scores"].items():
         text = UNJUDGED if score == "judge" else ABSENT
         if found := interval_of(cell, score):
             source = cell.get("judge_source") if score == "judge" else None

@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from eval.analyse.diagnose.gate import (
     ORIGINS,
+    TEXTS,
     Case,
     abstention,
     cases,
@@ -34,7 +35,21 @@ from memsys.core.errors import InputError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    return code_of(lambda: _diagnose(_parser().parse_args(arguments)))
+    command = parser(
+        "diagnose",
+        "Analyse the errors of a run: points lost in retrieval and in reading, the effect of graph "
+        "expansion, the decisions of the gate, and refusals. docs/analysis.md explains the tables.",
+    )
+    add_run(command)
+    add = command.add_argument
+    add("--direct", metavar="RUN", help="the same run without expansion")
+    add("--expanded", metavar="RUN", help="the same run with its gate always open")
+    scores = "f1_mem0, bleu1 or another score of the records (default: the run's own F1)"
+    add("--score", metavar="NAME", help=scores)
+    least = "least score of a correct answer where no judge gave a verdict (default: 0.5)"
+    add("--correct", type=float, default=0.5, metavar="SCORE", help=least)
+    add_wide(command)
+    return code_of(lambda: _diagnose(command.parse_args(arguments)))
 
 
 def report(run: Run, direct: Run | None, expanded: Run | None, marking: Marking) -> list[Section]:
@@ -56,24 +71,6 @@ def report(run: Run, direct: Run | None, expanded: Run | None, marking: Marking)
         gate(run, gated),
         abstention(run),
     ]
-
-
-def _parser() -> argparse.ArgumentParser:
-    command = parser(
-        "diagnose",
-        "Analyse the errors of a run: points lost in retrieval and in reading, the effect of graph "
-        "expansion, the decisions of the gate, and refusals. docs/analysis.md explains the tables.",
-    )
-    add_run(command)
-    add = command.add_argument
-    add("--direct", metavar="RUN", help="the same run without expansion")
-    add("--expanded", metavar="RUN", help="the same run with its gate always open")
-    scores = "f1_mem0, bleu1 or another score of the records (default: the run's own F1)"
-    add("--score", metavar="NAME", help=scores)
-    least = "least score of a correct answer where no judge gave a verdict (default: 0.5)"
-    add("--correct", type=float, default=0.5, metavar="SCORE", help=least)
-    add_wide(command)
-    return command
 
 
 def _diagnose(options: argparse.Namespace) -> None:
@@ -121,9 +118,7 @@ def expansion(run: Run, pairs: Sequence[Pair] | None) -> Section:
     parts: list[str | Table] = [
         "Questions of types 1-4 with evidence; shares of their evidence turns.",
         where_found(records, run.seed),
-        "Memories reached in the graph (some were also found directly), memories added to the "
-        "context by the graph alone, and the share of memories in the context that contain an "
-        "evidence turn (n memories).",
+        TEXTS["expansion"]["reached"],
         memories(records, run.seed),
     ]
     both = [pair for pair in pairs or () if pair[0]["evidence"]]
@@ -133,12 +128,9 @@ def expansion(run: Run, pairs: Sequence[Pair] | None) -> Section:
         parts.append("No question of types 1-4 with evidence was answered by both runs.")
     else:
         parts += [
-            "Displaced: memories in the context of the run without expansion that are not in this "
-            "one, and the share of them that contain an evidence turn. Gained and lost: evidence "
-            "turns in the context of this run only, and of the other only.",
+            TEXTS["expansion"]["displaced"],
             displaced(both, run.seed),
-            "Evidence recall minus that of the run without expansion, paired by question, p "
-            "adjusted by Holm's method:",
+            TEXTS["expansion"]["differences"],
             _differences(both, run.seed),
         ]
     return Section(_TITLE, parts)
@@ -190,10 +182,10 @@ def displaced(pairs: Sequence[Pair], seed: int) -> Table:
 
 def _differences(pairs: Sequence[Pair], seed: int) -> Table:
     groups = list(by_type(pairs, itemgetter(0)))
-    differences = []
-    for _, chosen in groups:
-        values = [recall(mine) - recall(other) for mine, other in chosen]
-        differences.append(Sample.of([mine for mine, _ in chosen], values, seed))
+    differences = [
+        Sample.of([mine for mine, _ in chosen], [recall(a) - recall(b) for a, b in chosen], seed)
+        for _, chosen in groups
+    ]
     rows = [
         [type_name(name), str(len(chosen)), *difference_cells(one)]
         for (name, chosen), one in zip(groups, paired_contrasts(differences), strict=True)
@@ -202,8 +194,7 @@ def _differences(pairs: Sequence[Pair], seed: int) -> Table:
 
 
 def _count(records: Sequence[Record], counts: Sequence[int], seed: int) -> str:
-    found = Sample.of(records, counts, seed).mean(0.0)
-    return interval(found, 2)
+    return interval(Sample.of(records, counts, seed).mean(0.0), 2)
 
 
 def _evidence_share(records: Sequence[Record], chosen: Sequence[set[str]], seed: int) -> str:

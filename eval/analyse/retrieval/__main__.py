@@ -4,61 +4,94 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from eval.analyse.retrieval.evaluation import evaluate
-from eval.analyse.retrieval.measured import KINDS, Request
-from eval.analyse.retrieval.write import write
+from eval.analyse.retrieval.evaluation import Evaluation, evaluate
+from eval.analyse.retrieval.measured import (
+    KINDS,
+    Measured,
+    Point,
+    Request,
+    about,
+    definitions,
+    measured,
+    points,
+    set_measures,
+    side_by_side,
+)
 from eval.answers.ranking_files import LAYOUTS, RankingFile, read_rankings
-from eval.cli import add_wide, check_seed_and_out, code_of, parser
+from eval.cli import add_wide, check_seed_and_out, code_of, parser, writing_into
 from eval.datasets.reload import NAMES, config_of, load_dataset_of
 from eval.imports.rankings.import_run import run_of, write_import
-from eval.imports.rankings.imports import Import, matched
-from eval.metrics.retrieval.registry import UNITS, parse
+from eval.imports.rankings.imports import matched
+from eval.metrics.retrieval.registry import UNITS, Measure, all_measures, parse
+from eval.metrics.stats.interval import Interval
 from eval.records.answer_key_views import ORIGINAL
+from eval.records.comma_separated import text_of
+from eval.records.files import write_text
 from eval.records.folder import run_id
 from eval.records.run import load_runs
-from eval.rendering.blocks import as_text
+from eval.records.schema import Manifest
+from eval.rendering.blocks import Section, as_text
+from eval.rendering.contrasts import comma_separated
+from eval.rendering.page import report_markdown
+from eval.rendering.palette import GREY, Look, looks
+from eval.rendering.plots import figure, files_of
+from eval.rendering.tables import type_name
 from eval.summary.closing import ENDINGS, check_empty, system_name
+from eval.summary.measures import types_of
+from eval.summary.retrieval import FIRST_RANK
 from memsys.core.errors import InputError
 from memsys.core.files import is_there
 from memsys.core.places import RUNS, find_run
+from memsys.core.yaml_text import load_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_OF_FILES = ("dataset", "name", "depth", "run_folder", "partial")  # options
+_MEASURES = (
+    *("run", "run_id", "order", "type", "measure", "unit", "metric", "cutoff", "tokens", "turns"),
+    *("n", "conversations", "value", "low", "high"),
+)
+_CURVE = ("run", "run_id", "type", "unit", "kind", "cutoff")
+_MEAN = ("recall", "low", "high", "n", "conversations")
+# Name, horizontal axis and meaning of the open marks of each chart, and the place of a point.
+_CHARTS: tuple[tuple[str, str, str, Callable[[Point], float | None]], ...] = (
+    ("recall_at_k", "cutoff k (log scale)", "", lambda one: None if one.within else one.at),
+    (
+        *("recall_by_tokens", "tokens of the context (log scale)", "within a budget of tokens"),
+        lambda one: one.at if one.within else one.tokens,
+    ),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    return code_of(lambda: _retrieval(_parser().parse_args(arguments)))
-
-
-def _parser() -> argparse.ArgumentParser:
-    command = parser(
-        "retrieval",
-        "Measure the rankings of runs against the evidence of their questions, by question type "
-        "and with intervals; further runs are compared with the first. A FILE is a ranking that "
-        "another system made: it is scored and becomes a run folder. docs/retrieval.md explains "
-        "the measures.",
-    )
+    texts = load_table(Path(__file__).with_name("texts.yaml"))
+    command = parser("retrieval", texts["help"])
     add = command.add_argument
-    runs = "run folder, id under results/runs or a part of it, or last; or a FILE of rankings"
-    add("runs", nargs="+", type=Path, metavar="RUN", help=runs)
-    units = "what is ranked (default: turn, or session if a run ranked sessions; with --all: both)"
-    add("--unit", choices=UNITS, help=units)
-    kinds = "recall: the fraction of the evidence, any of it, or all of it (default: all three)"
-    add("--kind", choices=KINDS, help=kinds)
-    cutoffs = "cutoffs, as 5,10,20 (default: 10; with --all: 5,10)"
-    add("--at", type=_cutoffs, metavar="N[,N...]", help=cutoffs)
-    add("--type", metavar="TYPE", help="this question type only, as multi_hop")
-    measure = "measure such as recall@5, session_ndcg@10 or recall@512tokens; repeatable"
-    add("--measure", action="append", default=[], metavar="NAME", help=measure)
-    add("--all", action="store_true", help="every definition, side by side")
-    add("--seed", type=int, default=0, help="seed of the resampling (default: 0)")
-    files = "also write there retrieval.md, retrieval.csv with every measure, and the curves"
-    add("--out", type=Path, metavar="FOLDER", help=files)
+    add("runs", nargs="+", type=Path, metavar="RUN", help=texts["runs"])
+    add("--unit", choices=UNITS, help=texts["unit"])
+    add("--kind", choices=KINDS, help=texts["kind"])
+    add("--at", type=_cutoffs, metavar="N[,N...]", help=texts["at"])
+    add("--type", metavar="TYPE", help=texts["type"])
+    add("--measure", action="append", default=[], metavar="NAME", help=texts["measure"])
+    add("--all", action="store_true", help=texts["all"])
+    add("--seed", type=int, default=0, help=texts["seed"])
+    add("--out", type=Path, metavar="FOLDER", help=texts["out"])
     add_wide(command)
-    add_options(command)
-    return command
+    add = command.add_argument_group("of a FILE").add_argument
+    add("--dataset", metavar=NAMES, help=texts["dataset"])
+    add("--name", help=texts["name"])
+    add("--depth", type=int, metavar="N", help=texts["depth"])
+    add("--partial", action="store_true", default=None, help=texts["partial"])
+    add("--run-folder", type=Path, metavar="FOLDER", help=texts["run_folder"])
+    return code_of(lambda: _retrieval(command.parse_args(arguments)))
 
 
 def _cutoffs(text: str) -> tuple[int, ...]:
@@ -72,58 +105,19 @@ def _cutoffs(text: str) -> tuple[int, ...]:
 
 
 def _retrieval(options: argparse.Namespace) -> None:
-    request = _request(options)
-    runs = load_runs(run_folders(options, request), complete=False)
-    found = evaluate(runs, request)
-    print(as_text(found.sections))
-    if options.out is not None:
-        print(f"\nwritten to {options.out}: {', '.join(write(options.out, found, request))}")
-
-
-def _request(options: argparse.Namespace) -> Request:
     check_seed_and_out(options)
     named = [f"--{name}" for name in ("unit", "kind", "at") if getattr(options, name)]
     if options.measure and (named or options.all):
         raise InputError(
             f"--measure: names unit, kind and cutoff itself; leave out {[*named, '--all'][0]}"
         )
-    return Request(
-        unit=options.unit,
-        kind=options.kind,
-        cutoffs=options.at,
-        type=options.type,
-        measures=tuple(dict.fromkeys(map(parse, options.measure))),
-        every=options.all,
-        seed=options.seed,
-    )
-
-
-_DATASET = "locomo"
-_OPTIONS = ("dataset", "name", "depth", "run_folder", "partial")
-
-
-class _Ready(NamedTuple):
-    """A file that was read and matched; `command` repeats the import into `folder`."""
-
-    path: Path
-    file: RankingFile
-    source: Import
-    folder: Path
-    command: Sequence[str]
-
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of a FILE to `command`."""
-    add = command.add_argument_group("of a FILE").add_argument
-    questions = f"the questions whose rankings it contains (default: {_DATASET})"
-    add("--dataset", metavar=NAMES, help=questions)
-    add("--name", help="system that ranked (default: the file's name); one FILE only")
-    depth = "rankings were cut at N ids, so that shorter ones are complete (default: unknown)"
-    add("--depth", type=int, metavar="N", help=depth)
-    partial = "score a FILE of which most rankings are of no question"
-    add("--partial", action="store_true", default=None, help=partial)
-    folder = "run folder (default: results/runs/<time>_<name>); one FILE only"
-    add("--run-folder", type=Path, metavar="FOLDER", help=folder)
+    measures = tuple(dict.fromkeys(map(parse, options.measure)))
+    chosen = options.unit, options.kind, options.at, options.type
+    request = Request(*chosen, measures, every=options.all, seed=options.seed)
+    found = evaluate(load_runs(run_folders(options, request), complete=False), request)
+    print(as_text(found.sections))
+    if options.out is not None:
+        print(f"\nwritten to {options.out}: {', '.join(write(options.out, found, request))}")
 
 
 def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:
@@ -138,35 +132,165 @@ def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:
         for given in options.runs
     ]
     files = [path for path in paths if not path.is_dir()]
-    given = [name for name in _OPTIONS if getattr(options, name) is not None]
+    given = [name for name in _OF_FILES if getattr(options, name) is not None]
     if given and not files:
         raise InputError(f"--{given[0].replace('_', '-')}: is for a FILE, and none is named")
     if len(files) > 1 and (options.name is not None or options.run_folder is not None):
         raise InputError("--name and --run-folder are for one FILE; give each its own command")
     if not files:
         return paths
-    config = config_of(options.dataset or _DATASET, ORIGINAL, None)
+    config = config_of(options.dataset or "locomo", ORIGINAL, None)
     dataset = load_dataset_of(config)
-    ready: dict[Path, _Ready] = {}
+    flags = {"dataset": options.dataset, "name": options.name, "depth": options.depth}
+    set_ = {f"--{flag}": str(value) for flag, value in flags.items() if value is not None}
+    ready: dict[Path, tuple[Path, RankingFile, Callable[[], Manifest]]] = {}
     for path in files:
         file, name = read_rankings(path), system_name(options.name, path)
-        partial = bool(options.partial)
-        source = matched(file.rows, name, dataset, path.name, options.depth, partial=partial)
+        partly = bool(options.partial)
+        source = matched(file.rows, name, dataset, path.name, options.depth, partial=partly)
         evaluate([run_of(source, config)], request)
         folder = options.run_folder or RUNS / run_id(name)
         check_empty(folder, "--run-folder")
-        flags = {"dataset": options.dataset, "name": options.name, "depth": options.depth}
-        set_ = [(f"--{flag}", str(value)) for flag, value in flags.items() if value is not None]
-        command = ["eval", "retrieval", str(path), *(part for pair in set_ for part in pair)]
-        command += ["--partial"] if partial else []
-        ready[path] = _Ready(path, file, source, folder, command)
-    for one in ready.values():
-        manifest = write_import(one.source, one.file, one.folder, config, one.command)
-        layout, rows = LAYOUTS[one.file.layout], len(one.file.rows)
-        print(f"{one.path}: {layout}, {rows:,} ranking{'s' * (rows != 1)}")
+        command = ["eval", "retrieval", str(path), *chain(*set_.items()), *["--partial"] * partly]
+        ready[path] = folder, file, partial(write_import, source, file, folder, config, command)
+    for path, (folder, file, write_folder) in ready.items():
+        rows = len(file.rows)
+        manifest = write_folder()
+        print(f"{path}: {LAYOUTS[file.layout]}, {rows:,} ranking{'s' * (rows != 1)}")
         print("\n".join(manifest["matching"]["sentences"]))
-        print(f"Run folder: {one.folder}\n")
-    return [ready[path].folder if path in ready else path for path in paths]
+        print(f"Run folder: {folder}\n")
+    return [ready[path][0] if path in ready else path for path in paths]
+
+
+def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
+    """Write all measures by type, their curves and the differences into `folder`; returns the names
+    of the files. Raises InputError if the folder cannot be written.
+    """
+    every = [one for one in all_measures() if request.unit in {None, one.unit}]
+    defined = definitions(request.unit, request.kind, request.cutoffs)
+    asked = list(dict.fromkeys([*every, *defined, *request.measures]))
+    ranked = [measured(run, asked, request.seed) for run in found.ranked]
+    of_sets = [one for unit in UNITS for one in set_measures(unit)]
+    selected = [measured(run, of_sets, request.seed) for run in found.selected]
+    kind = request.kind or "fraction"
+    of_runs = (points(run, found.unit, kind, request.seed) for run in found.ranked)
+    curves = list(chain(*of_runs))
+    lines = [
+        *(row for one in ranked for row in _rows(one, asked, "ranked")),
+        *(row for one in selected for row in _rows(one, of_sets, "selected")),
+    ]
+    texts = {"retrieval.csv": text_of(_MEASURES, lines)}
+    if found.differences:
+        texts["differences.csv"] = comma_separated(found.differences, found.ranked)
+    if curves:
+        texts |= _curve_tables(curves, found.unit, kind)
+    with writing_into(folder):
+        charts = list(_draw(curves, found, kind, folder)) if curves else []
+        sections = list(found.sections)
+        for type_ in found.types:
+            if any(one.n(type_) for one in ranked):
+                title = f"All definitions: {type_name(type_, types_of(found.ranked))}"
+                rows = side_by_side(ranked, defined, [type_])
+                sections.append(Section(title, [about(ranked, [type_]), rows]))
+        labels = ", ".join(run.label for run in (*found.ranked, *found.selected))
+        page = report_markdown(f"Rankings: {labels}", sections)
+        pictures = [f"![{name.replace('_', ' ')}]({name}.png)" for name in charts]
+        texts["retrieval.md"] = "\n".join([page, *pictures, ""])
+        for name, text in texts.items():
+            write_text(folder / name, text)
+    return sorted([*texts, *(name for one in charts for name in files_of(folder / one))])
+
+
+def _rows(one: Measured, measures: Sequence[Measure], order: str) -> Iterator[dict[str, object]]:
+    """Yield a row of retrieval.csv for each type and measure; of a first rank also the median."""
+    run = {"run": one.run.label, "run_id": one.run.manifest["run_id"], "order": order}
+    for type_, cells in one.means.items():
+        for measure in measures:
+            about = {
+                **{**run, "type": type_, "metric": measure.metric.name},
+                **{name: getattr(measure, name) for name in ("unit", "cutoff", "tokens", "turns")},
+            }
+            mean = cells.get(str(measure))
+            if mean is not None:
+                yield {**about, **_counted(mean), "measure": str(measure)}
+            ranks = one.first_ranks.get(measure.unit, {}).get(type_)
+            if measure.metric.name == FIRST_RANK and ranks is not None:
+                found = {**about, **_counted(ranks.found)}
+                median = {"value": ranks.median, "low": None, "high": None}
+                yield {**found, "measure": f"{measure}_median", **median}
+                yield {**found, "measure": f"{measure}_found"}
+
+
+def _counted(mean: Interval, name: str = "value") -> dict[str, object]:
+    ends = {name: mean.value, "low": mean.low, "high": mean.high}
+    return {**ends, "n": mean.n, "conversations": mean.clusters}
+
+
+def _curve_tables(curves: Sequence[Point], unit: str, kind: str) -> dict[str, str]:
+    """Return recall_at_k.csv and recall_by_tokens.csv by their names."""
+    lines = [
+        {
+            **{"run": one.run.label, "run_id": one.run.manifest["run_id"], "type": one.type},
+            **{"unit": unit, "kind": kind, "context_tokens": one.tokens},
+            **{"budget" if one.within else "cutoff": one.at, **_counted(one.recall, "recall")},
+        }
+        for one in curves
+    ]
+    by_rank = [line for line in lines if "cutoff" in line]
+    return {
+        "recall_at_k.csv": text_of((*_CURVE, *_MEAN), by_rank),
+        "recall_by_tokens.csv": text_of((*_CURVE, "budget", "context_tokens", *_MEAN), lines),
+    }
+
+
+def _draw(curves: Sequence[Point], found: Evaluation, kind: str, folder: Path) -> Iterator[str]:
+    """Draw both charts of the last type of the tables, a curve with its interval as a band for each
+    run, recall within budgets as open marks; yield their names.
+    """
+    type_ = found.types[-1]
+    title = f"Recall of evidence {found.unit}s, {type_name(type_, types_of(found.ranked))}"
+    up = f"recall of {found.unit}s ({kind}), 95% interval"
+    for name, across, marks, place in _CHARTS:
+        lines = {}
+        for run in found.ranked:
+            of_run = [one for one in curves if one.run is run and one.type == type_]
+            own = [(at, one) for one in of_run if (at := place(one))]
+            if not all(one.within for _, one in own):
+                lines[run.label] = own
+        if not lines:
+            continue
+        with figure(folder / name, 5.0) as drawn:
+            axes = drawn.subplots()
+            for (label, own), look in zip(lines.items(), looks([*lines]), strict=True):
+                _curve(axes, label, own, look)
+            axes.set_xscale("log")
+            places = [at for own in lines.values() for at, _ in own]
+            rounds = [m * 10**power for power in range(8) for m in (1, 2, 5)]
+            ticks = [tick for tick in rounds if min(places) <= tick <= max(places)]
+            axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+            axes.minorticks_off()
+            axes.set(xlabel=across, ylabel=up, ylim=(0, 1.02), title=title)
+            if marks:
+                axes.plot([], [], "o", label=marks, **_hollow(GREY))
+            axes.legend(loc="lower right")
+        yield name
+
+
+def _curve(axes: Axes, label: str, points: Sequence[tuple[float, Point]], look: Look) -> None:
+    """Draw a curve with its intervals as a band, and what is within a budget as hollow marks."""
+    curve = [(at, one.recall) for at, one in points if not one.within]
+    across, means = [at for at, _ in curve], [mean.value for _, mean in curve]
+    lows, highs = ([getattr(mean, end) for _, mean in curve] for end in ("low", "high"))
+    axes.plot(across, means, color=look.hex, marker=look.symbol, ms=look.size, label=label)
+    axes.fill_between(across, lows, highs, color=look.hex, alpha=0.1, lw=0)
+    within = [(at, one.recall.value) for at, one in points if one.within]
+    budgets, recalls = zip(*within, strict=True) if within else ((), ())
+    style: dict[str, Any] = {"linestyle": "none", "marker": look.symbol, "markeredgewidth": 1.2}
+    axes.plot(budgets, recalls, **style, **_hollow(look.hex))
+
+
+def _hollow(colour: str) -> dict[str, Any]:
+    return {"markerfacecolor": "none", "markeredgecolor": colour, "markersize": 9}
 
 
 if __name__ == "__main__":

@@ -5,33 +5,33 @@ to the first run, as memsys compare prints those of answers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import product
 from typing import cast
 
+from eval.analyse.compare.comparable import listed
 from eval.analyse.retrieval.measured import (
     KINDS,
-    SELECTED,
     Measured,
     Request,
     about,
     by_type,
     compared,
     definitions,
-    known,
     main_measures,
     measured,
     of_runs,
-    of_sets,
     set_measures,
     side_by_side,
 )
+from eval.imports.rankings.import_run import UnwrittenRun
 from eval.metrics.retrieval.registry import UNITS, Measure, Unit
 from eval.records.answer_key_views import ORIGINAL, evidence_name
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.rendering.blocks import Section, Table
+from eval.rendering.blocks import Part, Section, Table
 from eval.rendering.contrasts import conclusions, method, table
-from eval.rendering.numbers import ABSENT, interval
+from eval.rendering.numbers import interval
 from eval.rendering.tables import type_name
 from eval.summary import measures as scores
 from eval.summary.contrast import Row, contrast
@@ -42,14 +42,14 @@ from eval.summary.retrieval import (
     evidence_of,
     is_selected,
     unit_of,
-    unknown,
 )
 from memsys.core.errors import InputError
 
 _CUTOFFS = (10,)
-_SHOWN = 3  # question ids in a message
+_OF_SETS = (
+    "These strategies give memories without an order: all that was given counts, without a cutoff."
+)
 _NO_SCORES = {FIRST_RANK, "store_share"}
-Reasons = Mapping[str, Mapping[str, str]]  # by run label and measure: why it is unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +84,26 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
     sections: list[Section] = []
     rows: list[list[Row]] = []
     if ranked:
-        more, sections = _of_ranked(ranked, request, unit, types)
-        notes += more
+        tables = list(_groups(request, unit))
+        shown = list(dict.fromkeys(one for _, measures in tables for one in measures))
+        found, unknown = _measured(ranked, shown, request, refuse=not request.every)
+        notes += [*unknown, *_ended(found, shown)]
+        in_rows = side_by_side if request.every else by_type
+        for title, measures in tables:
+            sections.append(Section(title, [about(found, types), in_rows(found, measures, types)]))
     if selected:
-        notes += _not_applied(selected, request, request.measures if ranked else ())
+        ignored = request.measures if ranked else ()
+        given = {"--kind": request.kind, "--at": request.cutoffs, "--measure": ignored}
+        if options := [name for name, chosen in given.items() if chosen]:
+            text = f"{' and '.join(options)} {'does' if len(options) == 1 else 'do'} not apply"
+            notes += [f"{run.label} only selects memories: {text}" for run in selected]
         measures = set_measures(unit)
         if request.measures and not ranked:
             measures = list(request.measures)
-            _unknown({run.label: unknown(run, measures) for run in selected}, refuse=True)
-        found = _measured(selected, measures, request)
-        sections.append(Section(SELECTED, of_sets(found, measures, types)))
+        found, _ = _measured(selected, measures, request, refuse=True)
+        about_sets = f"{', '.join(one.label for one in selected)}: selected, not ranked. {_OF_SETS}"
+        parts: list[Part] = [about_sets, by_type(found, measures, types)]
+        sections.append(Section("Selected, not ranked", parts))
     if ranked and (both := _both_keys(ranked, asked, types, request.seed)):
         sections.append(both)
     if len(ranked) > 1 and not request.every:
@@ -108,36 +118,22 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
 
 
 def _measured(
-    runs: Sequence[Run],
-    measures: Sequence[Measure],
-    request: Request,
-    reasons: Reasons | None = None,
-) -> list[Measured]:
-    """Return the means of each run, without the measures that `reasons` name for it. Raises
-    InputError if no question has evidence, or none of the type that was asked for.
+    runs: Sequence[Run], measures: Sequence[Measure], request: Request, *, refuse: bool
+) -> tuple[list[Measured], list[str]]:
+    """Return the means of each run, and a note per run on measures that its rankings do not
+    determine, which `refuse` raises as InputError. Raises it as well if no question has evidence,
+    or none of the type that was asked for.
     """
-    found = []
-    for run in runs:
-        of_run = (reasons or {}).get(run.label, {})
-        found.append(measured(run, [m for m in measures if str(m) not in of_run], request.seed))
+    found, notes = [measured(run, measures, request.seed) for run in runs], []
+    for reasons in [one.unknown for one in found if one.unknown]:
+        first, *_ = reasons.values()
+        other = [name for name, text in reasons.items() if text != first]
+        notes.append(first + f" (also unknown: {', '.join(other)})" * bool(other))
+    if notes and refuse:
+        raise InputError("; ".join(notes))
     if request.type and not any(one.n(request.type) for one in found):
         raise InputError(f"--type {request.type}: no question of this type has evidence")
-    return found
-
-
-def _of_ranked(
-    runs: Sequence[Run], request: Request, unit: Unit, types: Sequence[str]
-) -> tuple[list[str], list[Section]]:
-    """Return notes, and a section for each table of the runs that rank."""
-    groups = list(_groups(request, unit))
-    asked = list(dict.fromkeys(one for _, measures in groups for one in measures))
-    reasons = {run.label: unknown(run, asked) for run in runs}
-    notes, sections = _unknown(reasons, refuse=not request.every), []
-    for title, measures in groups:
-        found = _measured(runs, measures, request, reasons)
-        rows = side_by_side if request.every else by_type
-        sections.append(Section(title, [about(found, types), rows(found, measures, types)]))
-    return [*notes, *_ended(runs, asked, reasons)], sections
+    return found, notes
 
 
 def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]:
@@ -155,42 +151,17 @@ def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]
             )
 
 
-def _not_applied(
-    selected: Sequence[Run], request: Request, ignored: Sequence[Measure]
-) -> Iterator[str]:
-    """Yield a note per run that only selects memories, where options do not apply to it."""
-    given = {"--kind": request.kind, "--at": request.cutoffs, "--measure": ignored}
-    if options := [name for name, chosen in given.items() if chosen]:
-        does = "does" if len(options) == 1 else "do"
-        for run in selected:
-            yield f"{run.label} only selects memories: {' and '.join(options)} {does} not apply"
-
-
-def _ended(runs: Sequence[Run], asked: Sequence[Measure], reasons: Reasons) -> Iterator[str]:
+def _ended(found: Sequence[Measured], asked: Sequence[Measure]) -> Iterator[str]:
     """Yield a note per run on rankings that end before the greatest cutoff of a unit."""
-    for run in runs:
-        known = [one for one in asked if str(one) not in reasons[run.label]]
+    for of_run in found:
+        known = [one for one in asked if str(one) not in of_run.unknown]
         greatest = {one.unit: one for one in sorted(known, key=lambda one: one.cutoff or 0)}
         for one in greatest.values():
-            if short := ended_early(run, one):
+            if short := ended_early(of_run.run, one):
                 yield (
-                    f"{run.label}: the recorded rankings of {short:,} questions contain fewer "
-                    f"than {one.cutoff:,} {one.unit}s; nothing is taken to follow"
+                    f"{of_run.run.label}: the recorded rankings of {short:,} questions contain "
+                    f"fewer than {one.cutoff:,} {one.unit}s; nothing is taken to follow"
                 )
-
-
-def _unknown(reasons: Reasons, *, refuse: bool) -> list[str]:
-    """Return a note per run on measures that its rankings do not determine; or raise InputError
-    with them.
-    """
-    notes = []
-    for one in filter(None, reasons.values()):
-        first, *_ = one.values()
-        other = [name for name, text in one.items() if text != first]
-        notes.append(first + f" (also unknown: {', '.join(other)})" * bool(other))
-    if notes and refuse:
-        raise InputError("; ".join(notes))
-    return notes
 
 
 def _differences(
@@ -233,10 +204,9 @@ def _objections(runs: Sequence[Run]) -> Iterator[str]:
         if not same_data(first, run):
             yield f"{start}: they ranked different data ({data_files(first)} and {data_files(run)})"
         elif other:
-            ids = ", ".join(other[:_SHOWN]) + ", ..." * (len(other) > _SHOWN)
             yield (
-                f"{start}: the evidence of {len(other):,} questions differs ({ids}); use the same "
-                f"for both: python -m eval rescore {run.folder} --evidence "
+                f"{start}: the evidence of {len(other):,} questions differs ({listed(other)}); use "
+                f"the same for both: python -m eval rescore {run.folder} --evidence "
                 f"{evidence_name(first.manifest)}"
             )
 
@@ -260,9 +230,9 @@ def _both_keys(
                 id_: {**row, "evidence": row.get("evidence_original", row["evidence"])}
                 for id_, row in run.records.items()
             }
-            other = replace(run, records=cast(Mapping[str, Record], records))
-            other.__dict__["rankings"] = run.rankings  # as the cached property stores them
-            keys = [measured(one, known(one, measures), seed) for one in (other, run)]
+            of_original = cast(Mapping[str, Record], records)
+            other = UnwrittenRun(run.label, run.folder, run.manifest, of_original, run.rankings)
+            keys = [measured(one, measures, seed) for one in (other, run)]
             found.append((run, keys))
     if not found:
         return None
@@ -270,12 +240,10 @@ def _both_keys(
     for type_ in types:
         shown = [one for one in found if one[1][0].n(type_)]
         for i, (run, keys) in enumerate(shown):
-            row = ["" if i else type_name(type_), run.label]
-            row += [f"{key.n(type_):,}" for key in keys]
-            for measure in map(str, measures):
-                means = [key.means.get(type_, {}).get(measure) for key in keys]
-                row += [interval(mean) if mean else ABSENT for mean in means]
-            rows.append(row)
+            counts = [f"{key.n(type_):,}" for key in keys]
+            pairs = product(map(str, measures), keys)
+            means = [interval(key.means.get(type_, {}).get(name)) for name, key in pairs]
+            rows.append(["" if i else type_name(type_), run.label, *counts, *means])
     keys_used = {evidence_name(run.manifest) for run, *_ in found}
     names = (ORIGINAL, keys_used.pop() if len(keys_used) == 1 else "other")
     header = ["type", "run", *(f"n {name}" for name in names)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -10,18 +10,17 @@ from eval.metrics.retrieval import METRICS
 from eval.metrics.retrieval.registry import BUDGETS, UNITS, Measure, Unit, cuts_of, parse
 from eval.metrics.stats.interval import Interval, scope
 from eval.records.run import Run
+from eval.records.schema import Record
 from eval.rendering.blocks import Table
-from eval.rendering.numbers import ABSENT, interval, share
+from eval.rendering.numbers import ABSENT, interval, number, share
 from eval.rendering.tables import answered, type_name
-from eval.summary.known_measures import depth_of
 from eval.summary.measures import types_of
 from eval.summary.retrieval import (
     FIRST_RANK,
     OF_SETS,
     FirstRanks,
+    evidence_of,
     first_ranks,
-    unknown,
-    values,
 )
 from eval.summary.retrieval import by_type as means_by_type
 from eval.summary.summarise import OVERALL, groups
@@ -31,10 +30,6 @@ KINDS = {"fraction": "recall", "any": "recall_any", "all": "recall_all"}
 _SIDE_BY_SIDE = (5, 10)  # cutoffs of the table of all definitions
 _GRID = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # cutoffs of a curve
 
-SELECTED = "Selected, not ranked"
-_OF_SETS = (
-    "These strategies give memories without an order: all that was given counts, without a cutoff."
-)
 _SHARE = "store_share"
 
 
@@ -58,12 +53,14 @@ class Request:
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Means of a run by question type and name of the measure, and the ranks of the first evidence
-    by unit and type, where they were asked for.
+    by unit and type, where they were asked for. `unknown`: by name why the rankings do not
+    determine a measure.
     """
 
     run: Run
     means: Mapping[str, Mapping[str, Interval]]
     first_ranks: Mapping[Unit, Mapping[str, FirstRanks]]
+    unknown: Mapping[str, str]
 
     def n(self, type_: str) -> int:
         """Return the number of questions of `type_` that were measured."""
@@ -77,34 +74,40 @@ class Measured:
 def measured(run: Run, measures: Sequence[Measure], seed: int) -> Measured:
     """Return the means of `measures`, of types that have questions with evidence.
 
-    Raises InputError where the rankings do not determine a measure, or no question has evidence.
+    Raises InputError if rankings determine one of them and no question has evidence.
     """
-    means = {type_: cells for type_, cells in means_by_type(run, measures, seed).items() if cells}
-    if not means and measures:
+    by_types, unknown = means_by_type(run, measures, seed)
+    means = {type_: cells for type_, cells in by_types.items() if cells}
+    known = [one for one in measures if str(one) not in unknown]
+    if not means and known:
         raise InputError(
             f"{run.label}: no question has evidence, so no ranking can be measured; the data set "
             "must name evidence turns or sessions"
         )
-    units = {one.unit for one in measures if one.metric.name == FIRST_RANK}
-    return Measured(run, means, {unit: first_ranks(run, unit, seed) for unit in units})
+    units = {one.unit for one in known if one.metric.name == FIRST_RANK}
+    return Measured(run, means, {unit: first_ranks(run, unit, seed) for unit in units}, unknown)
+
+
+def _named(unit: Unit, names: Iterable[str]) -> list[Measure]:
+    return [parse("session_" * (unit == "session") + name) for name in names]
 
 
 def main_measures(unit: Unit, kind: str | None, cutoff: int) -> list[Measure]:
     """Return the measures of the default table at `cutoff`; `kind`: see KINDS, None for each."""
     recalls = [name for one, name in KINDS.items() if kind in {None, one}]
-    names = [*(f"{name}@{cutoff}" for name in [*recalls, "ndcg"]), "mrr", f"store_share@{cutoff}"]
-    return [parse(_prefix(unit) + name) for name in names]
+    cut = [f"{name}@{cutoff}" for name in (*recalls, "ndcg")]
+    return _named(unit, [*cut, "mrr", f"{_SHARE}@{cutoff}"])
 
 
 def compared(unit: Unit, kind: str | None, cutoffs: Sequence[int]) -> list[Measure]:
     """Return the measures whose differences are shown: recall and nDCG at `cutoffs`, and MRR."""
     names = [f"{name}@{at}" for at in cutoffs for name in (KINDS[kind or "fraction"], "ndcg")]
-    return [parse(_prefix(unit) + name) for name in [*names, "mrr"]]
+    return _named(unit, [*names, "mrr"])
 
 
 def set_measures(unit: Unit) -> list[Measure]:
     """Return the measures of memories that were selected, which have no order."""
-    return [parse(_prefix(unit) + name) for name in OF_SETS]
+    return _named(unit, OF_SETS)
 
 
 def definitions(
@@ -130,16 +133,6 @@ def definitions(
     return found
 
 
-def known(run: Run, measures: Sequence[Measure]) -> list[Measure]:
-    """Return those of `measures` that the rankings of `run` determine."""
-    reasons = unknown(run, measures)
-    return [measure for measure in measures if str(measure) not in reasons]
-
-
-def _prefix(unit: Unit) -> str:
-    return "session_" * (unit == "session")
-
-
 @dataclass(frozen=True, slots=True)
 class Point:
     """Mean recall of a run on a question type, at a cutoff of `at` ranks, or `within` a budget of
@@ -158,37 +151,28 @@ def points(run: Run, unit: Unit, kind: str, seed: int) -> list[Point]:
     """Return the points of both curves for each question type, as far as rankings determine them;
     `kind`: see KINDS.
     """
-    name = "session_" * (unit == "session") + KINDS[kind]
-    wanted = [parse(f"{name}@{at}") for at in _GRID]
-    wanted += [parse(f"{name}@{budget}tokens") for budget in BUDGETS]
-    measures = known(run, wanted)
-    if not measures:
-        return []
-    scored = values(run, measures[:1])[str(measures[0])]
-    of_types = {
-        type_: [row["id"] for row in rows if row["id"] in scored]
-        for type_, rows in groups(run.counted).items()
-    }
-    found = measured(run, measures, seed)
+    cuts = [*_GRID, *(f"{budget}tokens" for budget in BUDGETS)]
+    measures = _named(unit, [f"{KINDS[kind]}@{cut}" for cut in cuts])
+    by_types = groups([row for row in run.counted if evidence_of(row, unit)])
     return [
         Point(
             run,
             type_,
             measure.tokens or measure.cutoff or 0,
             measure.tokens is not None,
-            _tokens(run, of_types[type_], unit, measure.cutoff),
+            _tokens(run, by_types[type_], unit, measure.cutoff),
             cells[str(measure)],
         )
-        for type_, cells in found.means.items()
+        for type_, cells in measured(run, measures, seed).means.items()
         for measure in measures
+        if str(measure) in cells
     ]
 
 
-def _tokens(run: Run, ids: Sequence[str], unit: Unit, cutoff: int | None) -> float | None:
-    """Return the mean number of tokens of the first `cutoff` ranks of the questions `ids`."""
+def _tokens(run: Run, asked: Sequence[Record], unit: Unit, cutoff: int | None) -> float | None:
+    """Return the mean number of tokens of the first `cutoff` ranks of the questions `asked`."""
     spent = []
-    for id_ in ids if cutoff is not None else ():
-        ranked = run.rankings[id_]
+    for ranked in [run.rankings[row["id"]] for row in asked] if cutoff is not None else ():
         ranking = ranked.turns if unit == "turn" else ranked.sessions
         if ranking is None or ranking.tokens is None:
             return None
@@ -198,16 +182,23 @@ def _tokens(run: Run, ids: Sequence[str], unit: Unit, cutoff: int | None) -> flo
 
 def of_runs(runs: Sequence[Run]) -> Table:
     """Return a row per run: its folder, the recorded depth and the sizes of its stores."""
-    rows = []
-    for run in runs:
-        depth = depth_of(run)
-        if not run.manifest.get("retrieval"):
-            shown = ABSENT
-        else:
-            shown = "all" if depth is None else f"{depth:,}"
-        sizes = [_sizes(run, unit) for unit in ("turns", "sessions")]
-        rows.append([run.label, str(run.folder), shown, *sizes])
-    return Table(["run", "folder", "depth", "turns of a store", "sessions"], rows)
+
+    def depth(run: Run) -> str:
+        used = run.manifest.get("retrieval")
+        return "all" if used and used["depth"] is None else number(used and used["depth"], 0)
+
+    def sizes(run: Run, unit: str) -> str:
+        found = sorted(one[unit] for one in run.manifest["stores"].values() if one.get(unit))
+        return " to ".join(f"{size:,}" for size in dict.fromkeys(found[:1] + found[-1:])) or ABSENT
+
+    columns: dict[str, Callable[[Run], str]] = {
+        "run": lambda run: run.label,
+        "folder": lambda run: str(run.folder),
+        "depth": depth,
+        "turns of a store": lambda run: sizes(run, "turns"),
+        "sessions": lambda run: sizes(run, "sessions"),
+    }
+    return Table.of(runs, columns)
 
 
 def about(found: Sequence[Measured], types: Sequence[str]) -> str:
@@ -243,14 +234,6 @@ def side_by_side(
     return Table(["measure", *(one.run.label for one in found)], rows)
 
 
-def of_sets(
-    found: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]
-) -> list[str | Table]:
-    """Return the table by type of runs that only select memories, after a sentence on it."""
-    table = by_type(found, measures, types)
-    return [f"{', '.join(one.run.label for one in found)}: selected, not ranked. {_OF_SETS}", table]
-
-
 def _cell(one: Measured, type_: str, measure: Measure) -> str:
     """Return a mean with its interval; of first ranks the median and the share with a find; of
     shares of the store the mean alone, which follows from the cutoff and the data.
@@ -265,11 +248,3 @@ def _cell(one: Measured, type_: str, measure: Measure) -> str:
     if mean is not None and measure.metric.name == _SHARE:
         return share(mean.value)
     return interval(mean)
-
-
-def _sizes(run: Run, unit: str) -> str:
-    """Return the least and the greatest number of `unit`s of the stores."""
-    sizes = sorted(one[unit] for one in run.manifest["stores"].values() if one.get(unit))
-    if not sizes:
-        return ABSENT
-    return f"{sizes[0]:,}" + (f" to {sizes[-1]:,}" if sizes[-1] > sizes[0] else "")

@@ -18,6 +18,7 @@ from eval.records.comma_separated import spread
 from eval.records.rankings import SESSION
 from eval.records.run import Run
 from eval.summary.retrieval import is_selected, refuse_first_rank, unit_of
+from memsys.core.errors import InputError
 
 _MEASURES = ("recall@10", "ndcg@10", "mrr")
 _NAME = "rankings"  # in messages
@@ -86,8 +87,7 @@ def _parsed(names: Sequence[str]) -> list[Measure]:
 
 def _rows(run: Run, measures: Sequence[Measure], seed: int) -> list[dict[str, Any]]:
     """Return a row for each question type that has any of the measures."""
-    means = measured(run, measures, seed)
-    return [
-        {"type": type_, "n": means.n(type_), **spread(cells)}
-        for type_, cells in means.means.items()
-    ]
+    found = measured(run, measures, seed)
+    for problem in found.unknown.values():
+        raise InputError(problem)
+    return [{"type": one, "n": found.n(one), **spread(cells)} for one, cells in found.means.items()]

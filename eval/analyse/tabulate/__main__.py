@@ -9,15 +9,16 @@ from pathlib import Path
 
 from eval.analyse.tabulate import published
 from eval.analyse.tabulate.effects import Effects, effects, requested, rows_of, types_as_csv
-from eval.analyse.tabulate.effects import as_csv as effects_as_csv
 from eval.analyse.tabulate.grid import Grid, files_of, find_runs, load_grid, made, page
-from eval.analyse.tabulate.matrix import MATRIX, as_csv, as_page, measure_columns
+from eval.analyse.tabulate.matrix import MATRIX, as_page, measure_columns
 from eval.analyse.tabulate.paper import PUBLISHED
 from eval.cli import beside, code_of, parser
 from eval.datasets.types import TYPES, types_in
 from eval.metrics.stats.interval import scope
+from eval.records.comma_separated import text_of
 from eval.records.files import write_text
 from eval.records.run import Run
+from eval.rendering.contrasts import COLUMNS, csv_lines
 from eval.summary.measures import RECALL
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
@@ -28,10 +29,6 @@ TABLES = Path("results/tables")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write and print the tables; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    return code_of(lambda: _tabulate(_parser().parse_args(arguments)))
-
-
-def _parser() -> argparse.ArgumentParser:
     command = parser(
         "tabulate",
         "Tabulate the runs of `python -m eval.run -m experiment=NAME`: differences to the first "
@@ -44,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--runs", type=Path, default=RUNS, help=f"folder of runs ({RUNS})")
     add("--picture", action="store_true", help="draw the scores over a swept number: PNG and SVG")
     add("--out", type=Path, default=TABLES, help=f"folder of tables ({TABLES})")
-    return command
+    return code_of(lambda: _tabulate(command.parse_args(arguments)))
 
 
 def _tabulate(options: argparse.Namespace) -> None:
@@ -52,13 +49,16 @@ def _tabulate(options: argparse.Namespace) -> None:
     groups: list[Effects] = []
     if MATRIX in grid.tables:
         columns = measure_columns(grid, options.runs)
-        text, lines = as_page(grid, columns), as_csv(columns)
+        text = as_page(grid, columns)
+        lines = text_of(COLUMNS, (line for one in columns for line in one.lines))
     elif PUBLISHED in grid.tables:
         text, lines = published.as_page(grid, options.overrides, options.runs)
     else:
         runs = find_runs(grid, options.runs)
         groups = effects(grid, runs, runs[0].seed)
-        text, lines = as_markdown(grid, runs, groups), effects_as_csv(groups)
+        text = as_markdown(grid, runs, groups)
+        of_runs = (line for one in groups for line in csv_lines(one.tables, one.runs))
+        lines = text_of(COLUMNS, of_runs)
         if "by_type" in grid.tables:
             lines += types_as_csv(runs, runs[0].seed)
     if options.picture and not groups:

@@ -18,7 +18,7 @@ from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.rendering.blocks import Table
-from eval.rendering.contrasts import COLUMNS, csv_lines, difference_cells
+from eval.rendering.contrasts import COLUMNS, difference_cells
 from eval.rendering.numbers import ABSENT, interval, percent, signed
 from eval.summary.contrast import NOT_SHOWN, Row, contrast, paired_contrasts
 from eval.summary.measures import (
@@ -100,11 +100,6 @@ def rows_of(grid: Grid, found: Sequence[Effects]) -> Table:
             tokens = interval(context_tokens(run), 0)
             lines.append([*line, tokens, f"`{run.manifest['config_sha256'][:HASH]}`"])
     return Table(header, lines)
-
-
-def as_csv(found: Sequence[Effects]) -> str:
-    """Return CSV with all numbers at full precision: a line per run, measure and type."""
-    return text_of(COLUMNS, (line for one in found for line in csv_lines(one.tables, one.runs)))
 
 
 def _difference(row: Row | None, index: int) -> str:
@@ -234,11 +229,8 @@ def types_as_csv(runs: Sequence[Run], seed: int) -> str:
 
 def _table(first: str, runs: Sequence[Run], means: Sequence[Means], names: Sequence[str]) -> Table:
     """Return a row per run and a column for each of `names` that any run has a mean of."""
-    counts: dict[str, int] = {}  # of the first run with a mean
-    for name in names:
-        for of_run in means:
-            if name in of_run:
-                counts.setdefault(name, of_run[name].n)
+    known = {name: [one[name].n for one in means if name in one] for name in names}
+    counts = {name: n[0] for name, n in known.items() if n}  # of the first run with a mean
     grouped = any(" " in run.label for run in runs)
     rows = [
         [label_of(run, grouped=grouped), *(interval(one.get(name)) for name in counts)]
@@ -263,15 +255,12 @@ def _by_type(runs: Sequence[Run], seed: int) -> dict[str, list[Means]]:
 
 def _by_kind(run: Run, key: str, control: bool, seed: int) -> Means:
     """Return the rate of each kind of plant; questions that failed do not count."""
-    rates: dict[str, Interval] = {}
-    for kind in PLANT_KINDS:
-        planted = ((row, row.get("plant")) for row in run.records.values())
-        asked = [
-            row for row, one in planted if one and (one["kind"], one["control"]) == (kind, control)
-        ]
-        if (rate := _sample(asked, key, seed).share()) is not None:
-            rates[kind] = rate
-    return rates
+    asked: dict[str, list[Record]] = {kind: [] for kind in PLANT_KINDS}
+    for row in run.records.values():
+        if (plant := row.get("plant")) and plant["control"] == control:
+            asked[plant["kind"]].append(row)
+    rates = {kind: _sample(rows, key, seed).share() for kind, rows in asked.items()}
+    return {kind: rate for kind, rate in rates.items() if rate is not None}
 
 
 def _sample(rows: Sequence[Record], key: str, seed: int) -> Sample:

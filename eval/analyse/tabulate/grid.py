@@ -95,13 +95,12 @@ def find_runs(grid: Grid, runs: Path = RUNS) -> list[Run]:
 
     Raises InputError if a run is missing.
     """
-    folders = find_folders(grid, runs)
-    if missing := [job for job, folder in zip(grid.jobs, folders, strict=True) if folder is None]:
+    pairs = list(zip(grid.jobs, find_folders(grid, runs), strict=True))
+    if missing := [job for job, folder in pairs if folder is None]:
         raise InputError(
             f"{runs}: {len(missing)} of {len(grid.jobs)} runs are missing (the first: "
             f"{' '.join(missing[0].overrides)}); run {grid.command}"
         )
-    pairs = zip(grid.jobs, folders, strict=True)
     return [load_job(grid, job, folder) for job, folder in pairs if folder is not None]
 
 

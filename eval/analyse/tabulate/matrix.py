@@ -18,11 +18,10 @@ from eval.analyse.tabulate.grid import Grid, Job, files_of, find_folders, load_j
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.retrieval.registry import parse
 from eval.metrics.stats.interval import FEWEST, ClusterBootstrap, Interval
-from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.records.schema import Manifest, Record
 from eval.rendering.blocks import Table
-from eval.rendering.contrasts import COLUMNS, csv_lines
+from eval.rendering.contrasts import csv_lines
 from eval.rendering.numbers import ABSENT, interval, number
 from eval.summary.contrast import contrast
 from eval.summary.measures import FAILED, Measure, Shared, share
@@ -157,7 +156,8 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
     problems: dict[str, str] = {}  # why the measures of rankings are unknown
     for strategy, run in ordered.items():
         try:
-            reasons = {} if is_selected(run) else unknown(run, [parse(RECALL), parse(NDCG)])
+            measures = [_ALL] if is_selected(run) else [parse(RECALL), parse(NDCG)]
+            reasons = unknown(run, measures)
         except InputError as error:
             reasons = {"": str(error)}
         if reasons:
@@ -175,7 +175,7 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
     for strategy, run in ordered.items():
         base = next(iter(ordered.values()))
         if strategy in known.keys() - ranked and (
-            recall := by_type(run, [_ALL], run.seed).get(OVERALL, {}).get(str(_ALL))
+            recall := by_type(run, [_ALL], run.seed)[0].get(OVERALL, {}).get(str(_ALL))
         ):
             cells[RECALL][strategy] = interval(recall) + _SELECTED
             lines.append(_line(str(_ALL), run, base, recall))
@@ -206,11 +206,6 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
         (*gaps, *problems.values(), *failures),
         tuple(run.manifest for run in runs.values()),
     )
-
-
-def as_csv(columns: Sequence[Column]) -> str:
-    """Return CSV with all numbers at full precision: a line per run and measure."""
-    return text_of(COLUMNS, (line for one in columns for line in one.lines))
 
 
 def _marked(means: Sequence[Interval], shared: Shared, seed: int) -> Iterator[str]:

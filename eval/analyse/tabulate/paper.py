@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from eval.analyse.tabulate.grid import Grid, Job, find_folders, load_grid, load_job
 from eval.datasets.files import NotHereError, validate
@@ -20,7 +20,7 @@ from eval.rendering.errors import configuration_errors
 from eval.run.estimate import Expected, expected
 from eval.summary.contrast import contrast
 from eval.summary.measures import Measure, share
-from eval.summary.quantities import Quantity, named, objections, of_score
+from eval.summary.quantities import Quantity, objections
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, SHIPPED
@@ -34,10 +34,6 @@ _VALUES = ("k", "memory.tokens")  # settings of chunks, set without composing an
 class _Row(BaseModel):
     system: str
     scores: list[float]
-
-
-class _Label(BaseModel):
-    category: int
 
 
 class _Scores(BaseModel):
@@ -67,10 +63,9 @@ class Claim(BaseModel):
 class Source(BaseModel):
     """The parts of a file of results/published that are tabulated."""
 
-    model_config = ConfigDict(extra="ignore")
     title: str
     address: str
-    labels: dict[str, _Label]
+    labels: dict[str, dict[str, Any]]
     tables: list[_Scores]
     measurements: list[_Measurements]
     claims: list[Claim]
@@ -94,7 +89,7 @@ class Paper:
 
     source: Source
     jobs: Mapping[str, Own]
-    commands: Sequence[str] = field(default=())
+    commands: Sequence[str]
 
     def run(self, system: str) -> Run | None:
         """Return the run that measures a row, None if there is none."""
@@ -103,12 +98,12 @@ class Paper:
 
 # Column of a file -> what is measured, and its factor to the unit printed.
 QUANTITIES: Mapping[str, tuple[Quantity, float]] = {
-    "tokens": (named("context_tokens"), 1),
-    "search_p50_s": (named("retrieve_ms_p50"), 0.001),
-    "search_p95_s": (named("retrieve_ms_p95"), 0.001),
-    "total_p50_s": (named("total_ms_p50"), 0.001),
-    "total_p95_s": (named("total_ms_p95"), 0.001),
-    "overall_judge": (of_score("judge"), 100),
+    "tokens": (Quantity("context_tokens", "context_tokens", None, 0), 1),
+    "search_p50_s": (Quantity("retrieve_ms_p50", "retrieve_ms", 50, 1), 0.001),
+    "search_p95_s": (Quantity("retrieve_ms_p95", "retrieve_ms", 95, 1), 0.001),
+    "total_p50_s": (Quantity("total_ms_p50", "total_ms", 50, 1), 0.001),
+    "total_p95_s": (Quantity("total_ms_p95", "total_ms", 95, 1), 0.001),
+    "overall_judge": (Quantity("judge", "judge", None, 3), 100),  # for the ratio of its means
 }
 
 

@@ -7,8 +7,9 @@ writes are counted without a run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from eval.analyse.tabulate.grid import Grid, files_of, made, page
 from eval.analyse.tabulate.paper import QUANTITIES, Own, Paper, judged, load_paper, printed
@@ -16,18 +17,17 @@ from eval.datasets.types import TYPES
 from eval.metrics.protocols import protocols
 from eval.metrics.stats.interval import Interval, scope
 from eval.records.comma_separated import text_of
-from eval.records.run import Run
 from eval.rendering.blocks import Table
 from eval.rendering.numbers import ABSENT, change, interval, number
 from eval.summary.measures import value
 from eval.summary.quantities import measured
 from eval.summary.sample import Sample
 
+_HEADINGS = {"judge": "Table 1, J", "f1": "Table 1, F1", "bleu1": "Table 1, BLEU-1"}
 _COLUMNS = ("table", "row", "column", "published", "own", "own_low", "own_high", "n", "run_id")
 
 
-@dataclass(frozen=True, slots=True)
-class _Figure:
+class _Figure(NamedTuple):
     """A cell: what the paper printed and what was measured, both in the paper's unit; a number
     without an interval is known without a run.
     """
@@ -72,50 +72,31 @@ def as_page(grid: Grid, overrides: Sequence[str], runs: Path) -> tuple[str, str]
         unknown=dict.fromkeys(own.unknown for _, own in missing.values() if own.unknown),
         costs=_costs(missing.values()),
     )
-    lines = []
-    for one in figures:
-        n = one.own.n if isinstance(one.own, Interval) else None
-        named = {"table": one.table, "row": one.row, "column": one.column, "run_id": one.run_id}
-        lines.append({**named, "published": one.published, "own": one.own, "n": n})
+    lines = [{**one._asdict(), "n": getattr(one.own, "n", None)} for one in figures]
     return text, text_of(_COLUMNS, lines)
 
 
 def _scores(paper: Paper) -> Iterator[_Figure]:
     """Yield the scores by question type, of F1 also by the other protocols of the own run."""
     for table in paper.source.tables:
+        title = _HEADINGS[table.metric]
         for row in table.rows:
-            run = paper.run(row.system)
+            run, keys = paper.run(row.system), {title: table.metric}
+            if run and table.metric == "f1":
+                own, *others = protocols(run.manifest["scoring"])
+                keys = {title: own.f1}
+                keys |= {f"{title} by the protocol {one.name}": one.f1 for one in others}
+            run_id = str(run.manifest["run_id"]) if run else ""
             for label, score in zip(table.columns, row.scores, strict=True):
-                type_ = TYPES[paper.source.labels[label].category]
+                type_ = TYPES[paper.source.labels[label]["category"]]
                 column = label if label.lower() == type_ else f"{label} ({type_})"
                 rows = [one for one in run.counted if one["type"] == type_] if run else []
-                for name, key in _keys(table.metric, run):
+                for name, key in keys.items():
                     scores = [value(one, key) for one in rows]
-                    own = Sample.of(rows, scores, run.seed).score() if run else None
-                    yield _Figure(
-                        name,
-                        row.system,
-                        column,
-                        table.decimals,
-                        score if name == _heading(table.metric) else None,
-                        _scaled(own, 100),
-                        run_id="" if run is None else str(run.manifest["run_id"]),
-                    )
-
-
-def _heading(metric: str) -> str:
-    return {"judge": "Table 1, J", "f1": "Table 1, F1", "bleu1": "Table 1, BLEU-1"}[metric]
-
-
-def _keys(metric: str, run: Run | None) -> Iterator[tuple[str, str]]:
-    """Yield heading and score of the records for a metric of the paper."""
-    if metric != "f1" or run is None:
-        yield _heading(metric), metric
-        return
-    own, *others = protocols(run.manifest["scoring"])
-    yield _heading(metric), own.f1
-    for one in others:
-        yield f"{_heading(metric)} by the protocol {one.name}", one.f1
+                    mean = _scaled(Sample.of(rows, scores, run.seed).score(), 100) if run else None
+                    printed_score = score if name == title else None
+                    cell = name, row.system, column, table.decimals, printed_score, mean, run_id
+                    yield _Figure(*cell)
 
 
 def _measurements(paper: Paper) -> Iterator[_Figure]:
@@ -141,22 +122,19 @@ def _own_measurement(
     title = {"overall_judge": "J", "store_tokens": "tokens of a store"}.get(column, title)
     figure = _Figure(table, row, title, digits, published)
     own = paper.jobs.get(row)
-    if own is None:
-        return figure
-    if own.run is None:
-        if own.expected is None:
+    if own is None or (run := own.run) is None:
+        if own is None or (counted := own.expected) is None:
             return figure
-        counted = own.expected
         known = {"tokens": counted.context_tokens, "store_tokens": counted.store_tokens}
-        return replace(figure, own=known.get(column))
-    run_id = str(own.run.manifest["run_id"])
+        return figure._replace(own=known.get(column))
     if column == "store_tokens":
-        lines = [line for line in own.run.ingests if "tokens" in line.get("store", {})]
+        lines = [line for line in run.ingests if "tokens" in line.get("store", {})]
         sizes = [float(line["store"]["tokens"]) for line in lines]
-        stored = Sample(sizes, [line["conversation"] for line in lines], own.run.seed).mean(0.0)
-        return replace(figure, own=stored, run_id=run_id)
-    quantity, factor = QUANTITIES[column]
-    return replace(figure, own=_scaled(measured(own.run, quantity), factor), run_id=run_id)
+        found = Sample(sizes, [line["conversation"] for line in lines], run.seed).mean(0.0)
+    else:
+        quantity, factor = QUANTITIES[column]
+        found = _scaled(measured(run, quantity), factor)
+    return figure._replace(own=found, run_id=str(run.manifest["run_id"]))
 
 
 def _scaled(found: Interval | None, factor: float) -> Interval | None:

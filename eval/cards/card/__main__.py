@@ -76,12 +76,16 @@ def _make(options: argparse.Namespace) -> None:
         raise InputError("name a RUN, or cards by --verify")
     if options.complete or options.layout is not None:
         raise InputError("--complete and --layout: are for --verify")
+    fields = {name: getattr(options, f"origin_{name}") for name in _ORIGIN}
+    fields["url"] = options.answers_url
+    with problems("--origin-... or --answers-url"):
+        origin = Origin(**fields) if any(fields.values()) else None
     folder = find_run(options.run)
     card = card_of(
         folder,
         answers=_each(options.answers, 1, "--answers")[0],
         rankings=_each(options.rankings, 1, "--rankings")[0],
-        origin=_origin(options),
+        origin=origin,
         unknown=options.unknown,
         models=dict(_pair(one) for one in options.model),
         dataset=options.dataset,
@@ -141,15 +145,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise InputError(f"--model {text:.60}: write ROLE=NAME, as reader=gpt-4.1-mini")
     return role, name
-
-
-def _origin(options: argparse.Namespace) -> Origin | None:
-    fields = {name: getattr(options, f"origin_{name}") for name in _ORIGIN}
-    fields["url"] = options.answers_url
-    if not any(fields.values()):
-        return None
-    with problems("--origin-... or --answers-url"):
-        return Origin(**fields)
 
 
 if __name__ == "__main__":

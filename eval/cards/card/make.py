@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from eval.answers.layout import PLUS
 from eval.cards.card.schema import (
@@ -43,7 +42,7 @@ from eval.cards.card.sources import (
 )
 from eval.datasets.types import Dataset, SourceFile
 from eval.imports.rescore.recompute import check_files
-from eval.records.environment import git_state, now
+from eval.records.environment import git_state, now, versions
 from eval.records.head import made_with
 from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
@@ -95,13 +94,14 @@ def card_of(
     files = dict(computed.files)
     if not any(is_of_rankings(mean.column.measure) for mean in computed.means):
         files.pop(RANKINGS, None)
+    kind = kind_of(manifest)
     fields = {
         "system": manifest["strategy"],
-        "kind": kind_of(manifest),
+        "kind": kind,
         "made_at": now(),
         "command": _command(manifest),
-        "code": Code(version=_version(), **(git_state() or {})),
-        "run_code": _run_code(manifest),
+        "code": _code(versions(), git_state()),
+        "run_code": _code(manifest.get("packages"), manifest.get("git")) if kind == "run" else None,
         "config_sha256": manifest["config_sha256"],
         "dataset": published(config),
         "models": _models(manifest, models or {}),
@@ -181,15 +181,6 @@ def _reading(manifest: Manifest) -> Reading | None:
     return Reading(rows=option_of(manifest, "--rows"), columns=columns)
 
 
-def _run_code(manifest: Manifest) -> Code | None:
-    if manifest.get("kind") == IMPORTED:
-        return None
-    version = (manifest.get("packages") or {}).get("memsys")
-    return Code(version=version, **(manifest.get("git") or {}))
-
-
-def _version() -> str | None:
-    try:
-        return version("memsys")
-    except PackageNotFoundError:
-        return None
+def _code(packages: Any, git: Any) -> Code:
+    """Return the version of memsys among `packages`, and the commit of `git`, if they are known."""
+    return Code(version=(packages or {}).get("memsys"), **(git or {}))

@@ -214,7 +214,8 @@ def _of_rankings(key: str, rows: Sequence[Record], rankings: Rankings) -> Iterat
     run, measures = rankings.measured(of_store)
     if not measures or not run.counted:
         return
-    for type_, means in retrieval.by_type(run, measures, SEED, RESAMPLES).items():
+    by_type, _ = retrieval.by_type(run, measures, SEED, RESAMPLES)
+    for type_, means in by_type.items():
         for measure, mean in means.items():
             yield Mean(Column("", measure, key), type_, "", mean)
 

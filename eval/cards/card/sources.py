@@ -25,7 +25,7 @@ from eval.records.jsonl import RANKINGS as FILE
 from eval.records.jsonl import json_line, validate
 from eval.records.rankings import Ranked, UnitRanking
 from eval.records.run import Run, error_of, load_run
-from eval.records.schema import RECORD, RECORD_DEFAULTS, Record
+from eval.records.schema import RECORD, Record, with_defaults
 from eval.summary import retrieval
 from eval.summary.closing import IMPORTED, system_name
 from memsys.core.errors import InputError
@@ -206,7 +206,7 @@ def _records(path: Path) -> list[Record]:
         return []
     for number, line in enumerate(lines, 1):
         validate(RECORD, line, f"{shown(path)}: line {number}")
-    return [cast(Record, {**RECORD_DEFAULTS, **parse_json(line)}) for line in lines]
+    return [with_defaults(parse_json(line)) for line in lines]
 
 
 def rankings_from(path: Path, config: Mapping[str, Any], dataset: Dataset) -> Rankings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from eval.cards.leaderboard.board import TOPS, Board, Move, Rank
 from eval.cards.leaderboard.systems import Facts, SystemFacts
@@ -13,6 +14,7 @@ from eval.metrics.protocols import PROTOCOLS
 from eval.records.answer_key_views import ORIGINAL
 from eval.rendering.blocks import Table, Value
 from eval.rendering.numbers import ABSENT, number, share
+from eval.rendering.page import render
 from eval.summary.measures import JUDGE
 from eval.summary.summarise import OVERALL
 
@@ -30,64 +32,45 @@ def of_protocols(key: str = ORIGINAL) -> list[Column]:
 def page(boards: Sequence[Board], known: Mapping[str, SystemFacts], facts: Facts) -> str:
     """Return the page; `known`: the facts about the systems of the first board."""
     systems, *strategies = boards
-    parts = [
-        "# Leaderboard of LoCoMo",
-        f"Made by `{COMMAND}`; docs/cards.md explains it. Scores are 0 to 1 with 95% "
-        "intervals over conversations. Ranks are on the questions that all systems of a table "
-        "answered; in brackets: 95% of the resamples.",
-        "## Published systems",
-        _main(systems, known),
-        "The judge is the one its publisher used: verdicts of different judges, and of different "
-        "prompts to one judge, are not comparable.",
-        *_sections(systems),
-        "## Sources",
-        _sources(systems, known),
-        "Not known of any: " + " ".join(facts.unknown),
-        *[f"- {name}: {' '.join(one.unknown)}" for name, one in known.items() if one.unknown],
-    ]
-    for board in strategies:
-        parts += [
-            "## Strategies of this project",
-            "All have the keyless extractive reader, which copies words of the context: these "
-            "scores are not comparable with those of systems that have an LLM as reader.",
-            _main(board, {}),
-            *_sections(board),
-        ]
-    return "\n\n".join(parts).replace("\n\n- ", "\n- ") + "\n"
+    text = render(
+        "leaderboard.md.j2",
+        package="eval.cards.leaderboard",
+        command=COMMAND,
+        tops=TOPS,
+        systems=_tables(systems, known),
+        strategies=[_tables(board, {}) for board in strategies],
+        sources=_sources(systems, known),
+        known=known,
+        facts=facts,
+    )
+    return text.rstrip("\n") + "\n"
 
 
-def _sections(board: Board) -> list[str]:
-    """Return the blocks on ranks, groups, types, keys and moves."""
+def _tables(board: Board, known: Mapping[str, SystemFacts]) -> dict[str, Any]:
+    """Return the tables of a board by their names in the template."""
     columns = board.compared(of_protocols())
     ranks = (rank for column in columns for rank in board.overall(column).values())
     first = {rank.system for rank in ranks if rank.top[TOPS[-1]]}
+    in_first = [system for system in _order(board) if system in first]
     keys = [move for one in columns for move in board.moves([one._replace(key=k) for k in KEYS])]
-    return [
-        *_coverage(board),
-        "### Ranks",
-        _by_column(board, lambda one: f"{one.rank:g} [{one.rank_low:g}, {one.rank_high:g}]"),
-        f"### Share of resamples in the first {', '.join(map(str, TOPS))} places",
-        _by_column(
-            board,
-            lambda one: " / ".join(share(one.top[k], 0) for k in TOPS),
-            [system for system in _order(board) if system in first],
+    return {
+        "main": _main(board, known),
+        "coverage": _coverage(board),
+        "ranks": _by_column(
+            board, lambda one: f"{one.rank:g} [{one.rank_low:g}, {one.rank_high:g}]"
         ),
-        "Systems that are not here are in the first five places in no resample.",
-        "### No difference shown",
-        "Two systems with a common letter have no difference shown (Holm over all pairs). In "
-        "brackets: the ranks that the differences shown leave.",
-        _by_column(board, lambda one: f"{one.groups} [{one.best_left}, {one.worst_left}]"),
-        "### F1 of LoCoMo's protocol by type",
-        "On each system's own questions.",
-        _types(board),
-        "### Answer keys",
-        _keys(board),
-        "### How ranks move",
-        _moves(board.moves(columns)),
-        _moves([move for move in keys if move.furthest]),
-        f"Between the other {sum(not move.furthest for move in keys)} pairs of answer keys no "
-        "system changes its rank.",
-    ]
+        "top": _by_column(
+            board, lambda one: " / ".join(share(one.top[k], 0) for k in TOPS), in_first
+        ),
+        "groups": _by_column(
+            board, lambda one: f"{one.groups} [{one.best_left}, {one.worst_left}]"
+        ),
+        "types": _types(board),
+        "answer_keys": _keys(board),
+        "moves": _moves(board.moves(columns)),
+        "moves_of_keys": _moves([move for move in keys if move.furthest]),
+        "unmoved": sum(not move.furthest for move in keys),
+    }
 
 
 def _coverage(board: Board) -> list[str]:

@@ -81,7 +81,10 @@ class Request:
         """Yield all but the share `misses` of the messages, selected by a hash of step, text and
         day. `said`: the messages, or lines `Speaker: content` of the `day`.
         """
-        for message in _lines(said, day) if isinstance(said, str) else said:
+        if isinstance(said, str):
+            rows = (line.partition(": ") for line in said.splitlines())
+            said = (PromptMessage(n, who, text, day) for n, (who, _, text) in enumerate(rows))
+        for message in said:
             digest = hashlib.sha256(f"{step}/{message.text}/{message.day}".encode()).digest()
             if int.from_bytes(digest[:4]) >= self.misses * 2**32:
                 yield message
@@ -93,12 +96,6 @@ class Request:
         for message in self.noticed(said, step, day):
             for one in read(message.text, message.day):
                 yield message, one
-
-
-def _lines(text: str, day: date) -> Iterator[PromptMessage]:
-    for number, line in enumerate(text.splitlines()):
-        speaker, _, content = line.partition(": ")
-        yield PromptMessage(number, speaker, content, day)
 
 
 class MissingPartError(Exception):

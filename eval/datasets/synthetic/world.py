@@ -18,9 +18,8 @@ from eval.datasets.synthetic.languages import (
     WorldFact,
     place_of,
 )
-from eval.datasets.types import ADVERSARIAL, TYPES, Question
+from eval.datasets.types import ADVERSARIAL, TYPES, Question, fault
 from memsys.core.declared import Count, CountFrom0, Range, Share, check_fields
-from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session, Turn
 
 _MULTI_HOP, _TEMPORAL, _SINGLE_HOP, _FORMER = 1, 2, 4, 6
@@ -57,16 +56,10 @@ class Parameters:
         """Raise InputError for a parameter out of range, or if no question fits the turns."""
         check_fields(self, "dataset")
         if self.past and not 1 <= self.updates < self.sessions:
-            raise InputError(
-                f"dataset.past: requires dataset.updates of 1 to {self.sessions - 1}, one less "
-                f"than dataset.sessions; it is {self.updates}"
-            )
+            raise fault("past", most=self.sessions - 1, updates=self.updates)
         if self.chains < 1:
-            raise InputError(
-                f"dataset: {self.informative} turns with facts are too few for a question of "
-                f"{self.hops * (1 + self.updates)}; raise sessions or turns, or lower hops, "
-                "updates or distractors"
-            )
+            needed = self.hops * (1 + self.updates)
+            raise fault("few_facts", informative=self.informative, needed=needed)
 
     @property
     def informative(self) -> int:
@@ -201,25 +194,19 @@ class SmallWorld:
 
         Raises InputError if the parameters allow no such turns.
         """
+        turns, one = self._parameters.turns, self._parameters.tellers == "one"
         taken: list[int] = []
         for turn in self._free:
             if len(taken) == number:
                 break
-            if self._fits(turn, taken):
+            same_speaker = not any((other - turn) % turns % 2 for other in taken)
+            apart = all(other // turns != turn // turns for other in taken)
+            if (same_speaker or not one) and (apart or not self._parameters.past):
                 taken.append(turn)
         if len(taken) < number:
-            raise InputError(
-                "dataset: too few turns to state facts by one speaker or in separate sessions; "
-                "raise sessions, turns or distractors, or lower updates"
-            )
+            raise fault("few_turns")
         self._free = [turn for turn in self._free if turn not in taken]
         return sorted(taken)
-
-    def _fits(self, turn: int, taken: list[int]) -> bool:
-        turns, one = self._parameters.turns, self._parameters.tellers == "one"
-        same_speaker = not any((other - turn) % turns % 2 for other in taken)
-        apart = all(other // turns != turn // turns for other in taken)
-        return (same_speaker or not one) and (apart or not self._parameters.past)
 
 
 def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Question]]:

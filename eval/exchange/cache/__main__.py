@@ -17,49 +17,51 @@ from memsys.core.errors import InputError
 from memsys.core.files import is_there
 from memsys.core.places import cache_folder, find_run
 from memsys.core.types import Usage
+from memsys.core.yaml_text import load_table
 from memsys.llm.pricing import load_pricing
-from memsys.llm.recording import CALLS, RecordedAnswer, Recording
+from memsys.llm.recording import CALLS, Recording
+
+_TEXTS = load_table(Path(__file__).parents[1] / "texts.yaml")["cache"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Export, import or list; return exit code 2 for invalid input, 130 after Ctrl-C."""
-    options = _parser().parse_args(arguments)
-    return cli.code_of(lambda: options.do(options))
-
-
-def _parser() -> argparse.ArgumentParser:
-    cache = argparse.ArgumentParser(add_help=False)
-    cache.add_argument(
-        "--cache",
-        type=Path,
-        default=cache_folder(),
-        metavar="FOLDER",
-        help="folder of recorded answers (default: the variable MEMSYS_CACHE, else "
-        f"{cache_folder()})",
-    )
-    parser = cli.parser(
-        "cache", "Recorded answers of models: docs/models.md describes recording and replay."
-    )
+    cache, default = argparse.ArgumentParser(add_help=False), cache_folder()
+    place = _TEXTS["cache"].format(default)
+    cache.add_argument("--cache", type=Path, default=default, metavar="FOLDER", help=place)
+    parser = cli.parser("cache", _TEXTS["help"])
     commands = parser.add_subparsers(required=True)
-    out = commands.add_parser("export", parents=[cache], help="write the answers that a run used")
+    out = commands.add_parser("export", parents=[cache], help=_TEXTS["export"])
     cli.add_run(out)
     out.add_argument("--out", type=Path, required=True, metavar="BUNDLE.jsonl.gz")
     out.set_defaults(do=_export)
-    into = commands.add_parser(
-        "import", parents=[cache], help="record the answers of a bundle, or of another cache folder"
-    )
+    into = commands.add_parser("import", parents=[cache], help=_TEXTS["import"])
     into.add_argument("source", type=Path, metavar="BUNDLE|FOLDER")
     into.set_defaults(do=_import)
-    stats = commands.add_parser("stats", parents=[cache], help="list recorded answers by model")
+    stats = commands.add_parser("stats", parents=[cache], help=_TEXTS["stats"])
     cli.add_wide(stats)
     stats.set_defaults(do=_stats)
-    return parser
+    options = parser.parse_args(arguments)
+    return cli.code_of(lambda: options.do(options))
 
 
 def _export(options: argparse.Namespace) -> None:
+    """Write every answer and failure that the run used, in order of key.
+
+    The lines of its calls.jsonl are {"key": ..., "phase": ..., "question": id or null}. Raises
+    InputError if that file is absent, or a line has no key, or if the recording lacks an answer:
+    such a bundle could not replay the run.
+    """
     folder = find_run(options.run)
     recording = _existing(options.cache)
-    answers = _answers_of(folder, recording)
+    path = folder / CALLS_USED
+    if not path.is_file():
+        raise InputError(_TEXTS["no_calls"].format(path))
+    keys = list(dict.fromkeys(line["key"] for line in read_lines(path, schema=USED_CALL)))
+    answers = recording.find_all(keys)
+    if len(answers) < len(keys):
+        counts = {"known": len(answers), "all": len(keys)}
+        raise InputError(_TEXTS["few"].format(path=recording.path, run=folder, **counts))
     requests = recording.requests([answer.key for answer in answers])
     write_bundle(options.out, answers, requests)
     size = options.out.stat().st_size
@@ -85,10 +87,7 @@ def _import(options: argparse.Namespace) -> None:
     other = sum(stored[answer.key] != answer.body for answer in answers)
     print(f"{recording.path}: {new:,} of {len(answers):,} answers are new")
     if other:
-        print(
-            f"{other:,} requests already had another answer here, which remains: import into an "
-            "empty --cache to replay the run exactly"
-        )
+        print(_TEXTS["others"].format(other))
 
 
 def _stats(options: argparse.Namespace) -> None:
@@ -107,29 +106,6 @@ def _existing(cache: Path) -> Recording:
     if not (cache / CALLS).is_file():
         raise InputError(f"{cache / CALLS}: nothing is recorded there; name its folder (--cache)")
     return Recording(cache)
-
-
-def _answers_of(folder: Path, recording: Recording) -> list[RecordedAnswer]:
-    """Return every answer and failure that the run in `folder` used, in order of key.
-
-    The lines of its calls.jsonl are {"key": ..., "phase": ..., "question": id or null}. Raises
-    InputError if that file is absent, or a line has no key, or if the recording lacks an answer:
-    such a bundle could not replay the run.
-    """
-    path = folder / CALLS_USED
-    if not path.is_file():
-        raise InputError(
-            f"{path}: not there; name the folder of a run that called a model (llm=..., or an "
-            "embedder behind an endpoint)"
-        )
-    keys = list(dict.fromkeys(line["key"] for line in read_lines(path, schema=USED_CALL)))
-    answers = recording.find_all(keys)
-    if len(answers) < len(keys):
-        raise InputError(
-            f"{recording.path}: contains {len(answers):,} of the {len(keys):,} answers that "
-            f"{folder} used; name the cache folder of that run (--cache)"
-        )
-    return answers
 
 
 if __name__ == "__main__":

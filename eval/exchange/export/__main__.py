@@ -16,13 +16,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from eval.cli import add_run, check_out, code_of, parser
 from eval.datasets.files import load_sources
-from eval.exchange.export.collection import (
-    BEIR_TEXTS,
-    TREC_TEXTS,
-    UnitName,
-    write_beir,
-    write_trec,
-)
+from eval.exchange.export.collection import TEXTS, UnitName, write_beir, write_trec
 from eval.records.comma_separated import write_rows
 from eval.records.files import writing
 from eval.records.rankings import SESSION, load_memories
@@ -33,52 +27,38 @@ from eval.summary.summarise import summarise
 from memsys.core.errors import InputError, check_whole
 
 _OF_RECORDS = ("parquet", "csv")
-_OPTIONAL = {  # patterns of files that only some exports have
-    "trec": ["qrels/*.trec"],
-    "beir": ["candidates.jsonl"],
-    "parquet": ["rankings.parquet"],
-}
-_WITH_TEXTS = {"trec": TREC_TEXTS, "beir": BEIR_TEXTS}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Export and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    return code_of(lambda: _export(_parser().parse_args(arguments)))
-
-
-def _parser() -> argparse.ArgumentParser:
-    command = parser(
-        "export",
-        "Export a run for other tools. trec: ranking, qrels, topics and corpus; beir: corpus, "
-        "queries, qrels and the pool of each question; parquet: records and rankings; csv: summary "
-        "and records. docs/exporting.md has examples.",
-        epilog="python -m eval export RUN --to trec; "
-        "ir_measures RUN/trec/qrels.trec RUN/trec/run.trec nDCG@10 R@10 RR",
-    )
+    command = parser("export", TEXTS["help"], epilog=TEXTS["example"])
     add_run(command)
     add = command.add_argument
     add("--to", required=True, choices=["trec", "beir", "parquet", "csv"], help="format")
-    add("--out", type=Path, metavar="FOLDER", help="(default: a folder named as the format in RUN)")
-    unit = "documents of trec and beir (default: turn, or session where sessions were ranked)"
-    add("--unit", choices=["turn", "session"], help=unit)
-    depth = "documents of each ranking in run.trec at most (default: all that are recorded)"
-    add("--depth", type=int, metavar="N", help=depth)
-    add("--force", action="store_true", help="replace the files of an earlier export")
-    return command
+    add("--out", type=Path, metavar="FOLDER", help=TEXTS["out"])
+    add("--unit", choices=["turn", "session"], help=TEXTS["unit"])
+    add("--depth", type=int, metavar="N", help=TEXTS["depth"])
+    add("--force", action="store_true", help=TEXTS["force"])
+    return code_of(lambda: _export(command.parse_args(arguments)))
 
 
 def _export(options: argparse.Namespace) -> None:
-    _check(options)
+    if options.depth is not None:
+        check_whole("--depth", options.depth)
+    unused = {"depth": options.to != "trec", "unit": options.to in _OF_RECORDS}
+    for name, is_unused in unused.items():
+        if is_unused and getattr(options, name) is not None:
+            raise InputError(f"--{name} does not apply to --to {options.to}")
     run = load_run(options.run, answered=False)
     out = options.out or run.folder / options.to
-    with _placing(out, _OPTIONAL.get(options.to, ()), force=options.force) as folder:
+    with _placing(out, TEXTS["optional"][options.to], force=options.force) as folder:
         notes = _write(options, run, folder)
         files = [path for path in folder.rglob("*") if path.is_file()]
         names = sorted(path.relative_to(folder).as_posix() for path in files)
     print(f"written to {out}: {', '.join(names)}")
     for note in notes:
         print(f"note: {note}")
-    print(f"note: {_licence(run, _WITH_TEXTS.get(options.to, f'records.{options.to}'))}")
+    print(f"note: {_licence(run, TEXTS['with_texts'][options.to])}")
 
 
 def _write(options: argparse.Namespace, run: Run, folder: Path) -> list[str]:
@@ -93,23 +73,22 @@ def _write(options: argparse.Namespace, run: Run, folder: Path) -> list[str]:
 
 def _licence(run: Run, files: str) -> str:
     name, data = run.manifest["dataset"], {file["sha256"] for file in run.manifest["data"]}
-    sources = load_sources()
     known = {
         key: one.licence
-        for key, one in sources.items()
+        for key, one in load_sources().items()
         if key == name or any(file.sha256 in data for file in one.files())
     }
     if len(known) > 1:
-        licence = "; ".join(f"{key}: {terms}" for key, terms in known.items())
-        return f"{files}: with texts of several data sets, which remain under their licences " + (
-            f"({licence})"
-        )
-    licence = "".join(f" ({terms})" for terms in known.values())
-    return f"{files}: with texts of the data set {name}, which remain under its licence{licence}"
+        terms = "; ".join(f"{key}: {licence}" for key, licence in known.items())
+        data_sets, own = "several data sets", f"their licences ({terms})"
+    else:
+        licence = "".join(f" ({terms})" for terms in known.values())
+        data_sets, own = f"the data set {name}", f"its licence{licence}"
+    return f"{files}: with texts of {data_sets}, which remain under {own}"
 
 
 @contextmanager
-def _placing(out: Path, optional: Sequence[str] = (), *, force: bool) -> Iterator[Path]:
+def _placing(out: Path, optional: Sequence[str], *, force: bool) -> Iterator[Path]:
     """Yield a new folder to write, whose files then move to the folder `out`.
 
     Raises InputError if `out` cannot be written, or has a file of the same name, or one of the
@@ -147,15 +126,6 @@ def _move(made: Path, out: Path, optional: Sequence[str], *, force: bool) -> Non
             (made / name).replace(out / name)
 
 
-def _check(options: argparse.Namespace) -> None:
-    if options.depth is not None:
-        check_whole("--depth", options.depth)
-    unused = {"depth": options.to != "trec", "unit": options.to in _OF_RECORDS}
-    for name, is_unused in unused.items():
-        if is_unused and getattr(options, name) is not None:
-            raise InputError(f"--{name} does not apply to --to {options.to}")
-
-
 Columns = dict[str, tuple[str, list[Any]]]  # pyarrow's name of the type, and values, by name
 _TEXT, _TEXTS = "string", "list<string>"
 _TYPES: dict[Any, str] = {str: _TEXT, int: "int64", float: "float64", bool: "bool"}
@@ -184,7 +154,7 @@ def write_parquet(run: Run, folder: Path) -> list[str]:
         parquet.write_table(pa.table(arrays), folder / f"{name}.parquet")
     if run.rankings:
         return []
-    return ["the run has no rankings (retrieval.depth): there is no rankings.parquet"]
+    return [TEXTS["no_ranking_file"]]
 
 
 def write_csvs(run: Run, folder: Path) -> list[str]:

@@ -10,11 +10,10 @@ conversation alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 from eval.datasets.pooled import POOLED
@@ -31,29 +30,22 @@ from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 from memsys.core.turns import are_documents, line
 from memsys.core.types import UNDATED, Session, Turn
+from memsys.core.yaml_text import load_table
 
 UnitName = Literal["turn", "session"]
-TREC_TEXTS = "corpus.jsonl and topics.tsv"
-BEIR_TEXTS = "corpus.jsonl and queries.jsonl"
+TEXTS = load_table(Path(__file__).with_name("texts.yaml"))
 _NO_FIELD = re.compile(r"^\s+|\s+$|[\x00-\x1f\x7f-\x9f\ufeff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A turn, a whole session, or a document of a retrieval benchmark, which has no session, time
-    and speakers. `session`: the document id of its session. `speakers`: each once.
+    and speakers. `fields`: the document id of its session, its time, and its speakers, each once,
+    as far as they are known.
     """
 
     id: str
     text: str
-    session: str | None
-    time: str | None
-    speakers: tuple[str, ...]
-
-    def fields(self) -> dict[str, str]:
-        """Return session, time and speaker as far as they are known."""
-        known = {"session": self.session, "time": self.time, "speaker": ", ".join(self.speakers)}
-        return {name: value for name, value in known.items() if value}
+    fields: Mapping[str, str]
 
 
 class Collection:
@@ -70,14 +62,15 @@ class Collection:
         try:
             conversations = load_original(run.manifest).conversations
         except InputError as error:
-            raise InputError(f"{run.label}: the texts cannot be exported: {error}") from error
+            text = TEXTS["no_texts"].format(run=run.label, error=error)
+            raise InputError(text) from error
         self._unit, self._code = unit, code
         self._records = run.records
         self._benchmark = all(are_documents(one.sessions) for one in conversations)
         pooled = any(one.id == POOLED for one in conversations)
         self._pooled = pooled and not self._benchmark
         if self._benchmark and unit == SESSION:
-            raise InputError(f"{run.label}: its documents belong to no sessions; use --unit turn")
+            raise InputError(TEXTS["no_sessions"].format(run=run.label))
         asked = {self._store_of(record) for record in run.records.values()}
         pools: dict[str, list[str]] = {}
         self.documents: dict[str, Document] = {}
@@ -86,10 +79,7 @@ class Collection:
                 for turns in [session.turns] if unit == SESSION else [(t,) for t in session.turns]:
                     document = self._document(one.id, session, turns)
                     if self.documents.setdefault(document.id, document) != document:
-                        raise InputError(
-                            f"{run.label}: two documents have the id {document.id}; run and "
-                            "export each corpus alone"
-                        )
+                        raise InputError(TEXTS["same_id"].format(run=run.label, id=document.id))
                     pools.setdefault(session.owner or one.id, []).append(document.id)
         settings = run.manifest["config"].get("dataset")
         filtered = isinstance(settings, Mapping) and bool(settings.get("owner_filter"))
@@ -117,13 +107,14 @@ class Collection:
 
     def _document(self, store: str, session: Session, turns: tuple[Turn, ...]) -> Document:
         id_ = session_of(turns[0].id)
-        return Document(
-            self.id_of(store, id_ if self._unit == SESSION else turns[0].id),
-            "\n".join(map(line, turns)),
-            None if self._benchmark else self.id_of(store, id_),
-            None if session.time == UNDATED else session.time.isoformat(),
-            tuple(dict.fromkeys(turn.speaker for turn in turns)),
-        )
+        known = {
+            "session": "" if self._benchmark else self.id_of(store, id_),
+            "time": "" if session.time == UNDATED else session.time.isoformat(),
+            "speaker": ", ".join(dict.fromkeys(turn.speaker for turn in turns)),
+        }
+        own = self.id_of(store, id_ if self._unit == SESSION else turns[0].id)
+        fields = {name: value for name, value in known.items() if value}
+        return Document(own, "\n".join(map(line, turns)), fields)
 
 
 def write_trec(run: Run, unit: UnitName, depth: int | None, folder: Path) -> list[str]:
@@ -144,25 +135,22 @@ def write_trec(run: Run, unit: UnitName, depth: int | None, folder: Path) -> lis
         for id_, (ranked, known) in rankings.items()
     )
     _write_lines(folder / "run.trec", chain.from_iterable(lines))
-    _write_qrels(folder, [(one, collection.relevant(one)) for one in run.counted])
-    topics = (f"{id_}\t{text}\n" for id_, text in collection.topics())
-    _write_lines(folder / "topics.tsv", topics)
-    documents = collection.documents.values()
-    rows = ({"id": one.id, "text": one.text, **one.fields()} for one in documents)
-    write_lines(folder / "corpus.jsonl", rows)
-    return list(_notes(run, unit, depth, rankings))
-
-
-def _write_qrels(folder: Path, judged: Sequence[tuple[Record, list[str]]]) -> None:
-    found: dict[str, list[str]] = {"qrels.trec": []}
-    for record, documents in judged:
+    qrels: dict[str, list[str]] = {"qrels.trec": []}
+    for record in run.counted:
         names = ["qrels.trec", f"qrels/{quote(record['type'], safe='')}.trec"]
         names += [f"qrels/{OVERALL}.trec"] * (record["category"] != ADVERSARIAL)
+        documents = collection.relevant(record)
         for name in names if documents else []:
-            found.setdefault(name, []).extend(qrels_lines(encode(record["id"]), documents))
+            qrels.setdefault(name, []).extend(qrels_lines(encode(record["id"]), documents))
     (folder / "qrels").mkdir()
-    for name, lines in found.items():
-        _write_lines(folder / name, lines)
+    for name, judged in qrels.items():
+        _write_lines(folder / name, judged)
+    topics = (f"{id_}\t{text}\n" for id_, text in collection.topics())
+    _write_lines(folder / "topics.tsv", topics)
+    whole = collection.documents.values()
+    rows = ({"id": one.id, "text": one.text, **one.fields} for one in whole)
+    write_lines(folder / "corpus.jsonl", rows)
+    return list(_notes(run, unit, depth, rankings))
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -176,31 +164,21 @@ def _ranked(run: Run, unit: UnitName, depth: int | None) -> dict[str, tuple[Rank
     """
     used = run.manifest["retrieval"]
     if used is None or not run.rankings:
-        raise InputError(
-            f"{run.label}: has no rankings; run it again with retrieval.depth=100, or export "
-            "--to beir, parquet or csv"
-        )
+        raise InputError(TEXTS["no_rankings"].format(run=run.label))
     found = {}
     for ranked in (run.rankings.get(record["id"]) for record in run.counted):
         if ranked is None:
             continue
+        facts = {"run": run.label, "question": ranked.question}
         known = ranked.sessions if unit == SESSION else ranked.turns
         if known is None:
             other = "turn" if unit == SESSION else SESSION
-            raise InputError(
-                f"{run.label}: {ranked.question}: has no ranking of {unit}s; use --unit {other}"
-            )
+            raise InputError(TEXTS["other_unit"].format(**facts, unit=unit, other=other))
         if depth is not None and ranked.selected:
-            raise InputError(
-                f"{run.label}: {ranked.question}: its strategy only selects memories, in no order; "
-                "leave out --depth"
-            )
+            raise InputError(TEXTS["no_order"].format(**facts))
         limit = used["depth"] if unit == used["unit"] and not known.complete else None
         if depth is not None and limit is not None and max(limit, len(known.ids)) < depth:
-            raise InputError(
-                f"{run.label}: depth {limit}: what follows to --depth {depth} is unknown; run it "
-                f"with retrieval.depth={depth} or more, or import a deeper ranking"
-            )
+            raise InputError(TEXTS["too_deep"].format(**facts, limit=limit, depth=depth))
         found[ranked.question] = ranked, known
     return found
 
@@ -221,23 +199,16 @@ def _notes(
         cut = [one for one in ordered if not one.complete]
         short = sum(not depth or len(one.ids) < depth for one in cut)
         if unit == used["unit"] and cut:
-            end = min(depth or limit, limit)
-            yield f"rankings end at {end}: measures at cutoffs beyond are unknown"
+            yield TEXTS["ended"].format(min(depth or limit, limit))
         elif unit != used["unit"] and short:
             before = f"--depth {depth}" if depth else "the last session of the store"
-            yield (
-                f"sessions are those of the best {limit} memories: {short:,} rankings end "
-                f"before {before}"
-            )
+            yield TEXTS["sessions_ended"].format(limit=limit, short=short, before=before)
     if selected := len(rankings) - len(ordered):
-        yield (
-            f"{selected:,} of {len(rankings):,} rankings are in no order, as the strategy only "
-            "selects: measure recall or precision of the whole list alone"
-        )
+        yield TEXTS["selected"].format(selected=selected, rankings=len(rankings))
     if left := len(run.records) - len(run.counted):
-        yield f"in topics.tsv only, since they failed or are excluded by the key: {left:,}"
+        yield TEXTS["not_judged"].format(left)
     if unranked := len(run.counted) - len(rankings):
-        yield f"questions without a ranking, which tools count as 0: {unranked:,}"
+        yield TEXTS["unranked"].format(unranked)
 
 
 def as_field(id_: str) -> str:
@@ -254,7 +225,7 @@ def write_beir(run: Run, unit: UnitName, folder: Path) -> list[str]:
     collection = Collection(run, unit, as_field)
     records = run.records.values()
     corpus = (
-        {"_id": one.id, "title": "", "text": one.text, "metadata": one.fields()}
+        {"_id": one.id, "title": "", "text": one.text, "metadata": one.fields}
         for one in collection.documents.values()
     )
     write_lines(folder / "corpus.jsonl", corpus)
@@ -282,4 +253,4 @@ def write_beir(run: Run, unit: UnitName, folder: Path) -> list[str]:
         for record in records
     )
     write_lines(folder / "candidates.jsonl", lines)
-    return ["candidates.jsonl has the documents that each question is ranked among"]
+    return [TEXTS["candidates"]]

@@ -52,11 +52,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _merge(options: argparse.Namespace) -> None:
     """Read and check all parts, then write the merged run."""
-    parts = sorted(map(find_run, options.runs), key=_lacks_fallback)  # one with all settings first
-    manifests = [load_manifest(part) for part in parts]
+    found = [(part, load_manifest(part)) for part in map(find_run, options.runs)]
+    # One with all settings goes first.
+    found.sort(key=lambda one: "fallback" not in one[1]["config"].get("embedder", {}))
+    parts, manifests = zip(*found, strict=True)
     for part, manifest in zip(parts, manifests, strict=True):
         _check(part, manifest, parts[0], manifests[0])
-    records = _records(parts)
+    records: dict[str, Record] = {}
+    where: dict[str, Path] = {}
+    for part in parts:
+        for id_, record in load_run(part, answered=False).records.items():
+            if id_ in records:
+                raise InputError(f"{part}: {id_} is in {where[id_]} too; merge parts that differ")
+            records[id_], where[id_] = record, part
     whole = _dataset(manifests[0], None)
     asked = {question.conversation: 0 for question in whole.questions}
     present = {record["id"].partition("/")[0] for record in records.values()}
@@ -98,28 +106,20 @@ def _check(part: Path, manifest: Manifest, first: Path, other: Manifest) -> None
     """Raise InputError unless a part is complete and has the configuration of the first one."""
     ours, theirs = _configuration(manifest, other), _configuration(other, manifest)
     names = sorted(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
-    for wrong, why in (
-        (
-            manifest["status"] != "complete",
-            f"its status is {manifest['status']}; finish it by resume={manifest['run_id']}",
-        ),
-        (
-            manifest["config"].get("questions"),
-            "was run with questions=, so it is no part of a whole; run it again",
-        ),
-        (
-            manifest["config"]["dataset"].get("pooled"),
-            "its store is pooled, and other conversations would have been searched as well; run "
-            "them all at once",
-        ),
-        (
-            names,
-            f"the configuration differs from that of {first} in {', '.join(names)}; only "
-            "dataset.conversations may",
-        ),
-    ):
-        if wrong:
-            raise InputError(f"{part}: {why}")
+    status, config = manifest["status"], manifest["config"]
+    if status != "complete":
+        fault = f"its status is {status}; finish it by resume={manifest['run_id']}"
+    elif config.get("questions"):
+        fault = "was run with questions=, so it is no part of a whole; run it again"
+    elif config["dataset"].get("pooled"):
+        others = "other conversations would have been searched as well"
+        fault = f"its store is pooled, and {others}; run them all at once"
+    elif names:
+        differing = f"the configuration differs from that of {first} in {', '.join(names)}"
+        fault = f"{differing}; only dataset.conversations may"
+    else:
+        return
+    raise InputError(f"{part}: {fault}")
 
 
 def _configuration(manifest: Manifest, other: Manifest) -> dict[str, Any]:
@@ -132,21 +132,6 @@ def _configuration(manifest: Manifest, other: Manifest) -> dict[str, Any]:
     data = {**config["dataset"], "conversations": None}
     shared = {f"manifest.{name}": manifest.get(name) for name in _ALIKE}
     return {**shared, **config, "embedder": embedder, "dataset": data}
-
-
-def _lacks_fallback(part: Path) -> bool:
-    return "fallback" not in load_manifest(part)["config"].get("embedder", {})
-
-
-def _records(parts: Sequence[Path]) -> dict[str, Record]:
-    records: dict[str, Record] = {}
-    where: dict[str, Path] = {}
-    for part in parts:
-        for id_, record in load_run(part, answered=False).records.items():
-            if id_ in records:
-                raise InputError(f"{part}: {id_} is in {where[id_]} too; merge parts that differ")
-            records[id_], where[id_] = record, part
-    return records
 
 
 def _dataset(manifest: Manifest, conversations: list[str] | None) -> Dataset:

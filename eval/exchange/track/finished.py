@@ -99,27 +99,25 @@ def read(folder: Path) -> FinishedRun:
     except ValueError as error:
         raise InputError(f"{path}: {error}; write it again by python -m eval rescore") from error
     began, ended = manifest["started"], manifest["ended"]
+    settings = (*manifest["choices"].items(), *leaves(manifest["config"]))
+    parameters: dict[str, Parameter] = {
+        name: value if isinstance(value, str | int | float) else str(value)
+        for name, value in settings
+        if value is not None
+    }
+    times = [datetime.fromisoformat(time).timestamp() for time in (began, ended or began)]
+    files = [folder / name for name in _FILES]
+    for file in files:
+        check_entry(file)  # a link is not uploaded
     return FinishedRun(
         hashlib.sha256(f"{manifest['run_id']} {began}".encode()).hexdigest()[:_ID_LENGTH],
         manifest["run_id"],
-        dict(_parameters(manifest)),
+        parameters,
         dict(_metrics(manifest, summary)),
         {name: text for name, text in _tags(manifest, summary).items() if text},
-        (_unix(began), _unix(ended or began)),
-        tuple(path for name in _FILES if _is_kept(path := folder / name)),
+        (times[0], times[1]),
+        tuple(file for file in files if file.is_file()),
     )
-
-
-def _is_kept(path: Path) -> bool:
-    """Return whether the run has the file; InputError if it is a link, which is not uploaded."""
-    check_entry(path)
-    return path.is_file()
-
-
-def _parameters(manifest: Manifest) -> Iterator[tuple[str, Parameter]]:
-    for name, value in (*manifest["choices"].items(), *leaves(manifest["config"])):
-        if value is not None:
-            yield name, value if isinstance(value, str | int | float) else str(value)
 
 
 def _metrics(manifest: Manifest, summary: Summary) -> Iterator[tuple[str, float]]:
@@ -142,7 +140,3 @@ def _tags(manifest: Manifest, summary: Summary) -> dict[str, str]:
         "intervals": summary["interval"],
         "command": manifest["command"],
     }
-
-
-def _unix(time: str) -> float:
-    return datetime.fromisoformat(time).timestamp()

@@ -53,14 +53,14 @@ def write_import(
     described = {"file": asdict(file.source), "format": file.layout}
     imported = described | {"format_name": LAYOUTS[file.layout]}
     manifest = _manifest(source, config, described, command, {"import": imported})
-    memories = list(_memory_lines(source))
-    lines = list(_ranking_lines(source))
-    records = _records(source, _ranked(lines, memories, manifest))
+    lines, memories = list(_ranking_lines(source)), list(_memory_lines(source))
+    records, _ = _scored(source, lines, memories, manifest)
+    seconds = {"score": perf_counter() - began}
     write_imported(
         folder,
         manifest,
         records,
-        {"score": perf_counter() - began},
+        seconds,
         report_md,
         option="--run-folder",
         rankings=lines,
@@ -85,9 +85,10 @@ class UnwrittenRun(Run):
 def run_of(source: Import, config: Mapping[str, Any]) -> UnwrittenRun:
     """Return the run that write_import would write of rankings that are in no file."""
     manifest = _manifest(source, config, {}, [], {"status": "complete"})
-    ranked = _ranked(list(_ranking_lines(source)), list(_memory_lines(source)), manifest)
-    records = {record["id"]: record for record in _records(source, ranked)}
-    return UnwrittenRun(source.name, Path(source.name), manifest, records, ranked)
+    files = list(_ranking_lines(source)), list(_memory_lines(source))
+    records, ranked = _scored(source, *files, manifest)
+    by_id = {record["id"]: record for record in records}
+    return UnwrittenRun(source.name, Path(source.name), manifest, by_id, ranked)
 
 
 def _manifest(
@@ -97,22 +98,12 @@ def _manifest(
     command: Sequence[str],
     fields: Mapping[str, Any],
 ) -> Manifest:
-    unit = source.unit
     config = dict(config) | ({"pooled": True} if source.pooled else {})
-    used = {"depth": source.depth, "unit": unit, "rule": _RULES[unit]}
+    used = {"depth": source.depth, "unit": source.unit, "rule": _RULES[source.unit]}
     depth = {} if source.given_depth is None else {"depth": source.given_depth}
-    return describe_import(
-        source.name,
-        source.dataset,
-        {"dataset": config, "import": {**imported, **depth}},
-        command,
-        {
-            "retrieval": used,
-            "stores": source.sizes,
-            **account(source).fields(),
-            **fields,
-        },
-    )
+    settings = {"dataset": config, "import": {**imported, **depth}}
+    known = {"retrieval": used, "stores": source.sizes, **account(source).fields(), **fields}
+    return describe_import(source.name, source.dataset, settings, command, known)
 
 
 def _ranking_lines(source: Import) -> Iterator[RankingLine]:
@@ -146,15 +137,17 @@ def _memory_lines(source: Import) -> Iterator[MemoryLine]:
                     yield MemoryLine(store=store, id=id_, turns=names, tokens=tokens)
 
 
-def _ranked(
-    lines: Sequence[RankingLine], memories: Sequence[MemoryLine], manifest: Manifest
-) -> dict[str, Ranked]:
+def _scored(
+    source: Import,
+    lines: Sequence[RankingLine],
+    memories: Sequence[MemoryLine],
+    manifest: Manifest,
+) -> tuple[list[Record], dict[str, Ranked]]:
+    """Return the records of the questions with a ranking, in the data set's order, and the rankings
+    by question id.
+    """
     by_id = {(memory["store"], memory["id"]): memory for memory in memories}
-    return {one["id"]: as_ranked(one, by_id, manifest) for one in lines}
-
-
-def _records(source: Import, ranked: Mapping[str, Ranked]) -> list[Record]:
-    """Return the records of the questions with a ranking, in the data set's order."""
+    ranked = {one["id"]: as_ranked(one, by_id, manifest) for one in lines}
     found = []
     for question in source.dataset.questions:
         if question.id in ranked:
@@ -162,7 +155,7 @@ def _records(source: Import, ranked: Mapping[str, Ranked]) -> list[Record]:
             record = cast(Record, {**unanswered(question), "source": place})
             scores = score_record(record, ranked=ranked[question.id].turns)
             found.append(cast(Record, {**record, **scores}))
-    return found
+    return found, ranked
 
 
 def account(source: Import) -> Account:

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from eval.answers.columns import Proposal
 from eval.answers.files import UnclearColumnsError
-from eval.answers.layout import Layout, load_layout, parse_columns, save_layout, shipped
+from eval.answers.layout import Layout, load_layout, parse_columns, save_layout
 from eval.cli import add_wide, code_of
 from eval.cli import parser as command_parser
 from eval.datasets.answer_key import KEYS
 from eval.datasets.reload import NAMES, config_of, load_dataset_of
 from eval.datasets.types import Dataset
 from eval.imports.rescore.account import labels_table
-from eval.imports.rescore.imports import Import, read_import, write_import
+from eval.imports.rescore.imports import TEXTS, Import, read_import, write_import
 from eval.imports.rescore.recompute import check_files, recompute
 from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.folder import run_id
@@ -40,45 +40,25 @@ _OF_FILES = ("name", "out", "save_layout", "partial", "as_written")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Rescore and print; return the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    options = _parser().parse_args(arguments)
-    return code_of(lambda: _rescore(options))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = command_parser(
-        "rescore",
-        description="Score the answers of another system, or recompute the scores of a run folder. "
-        "docs/importing.md describes how files are read.",
-    )
+    parser = command_parser("rescore", TEXTS["help"])
     add = parser.add_argument
-    files = "answers as JSON, JSON lines or CSV, gzipped or not, or a folder of them; or a RUN"
-    add("files", nargs="+", type=Path, metavar="FILE", help=files)
-    layout = f"how to read the FILE: a YAML file, or {', '.join(shipped())} (default: find out)"
-    add("--layout", metavar="NAME|YAML", help=layout)
-    columns = (
-        "columns by field, such as answer=pred question=query conversation=conv_id judge=grade"
-    )
-    add("--columns", nargs="+", action="extend", metavar="FIELD=COLUMN", help=columns)
-    add("--rows", metavar="PATH", help="list of rows in the file, such as results.details")
-    partial = "score a FILE of which most rows match no question"
-    add("--partial", action="store_true", help=partial)
-    written = "score answers such as N/A, or all alike, as answers; count qa_index from 0"
-    add("--as-written", action="store_true", help=written)
-    saved = "write how the FILE was read, for --layout; one FILE only"
-    add("--save-layout", type=Path, metavar="YAML", help=saved)
-    questions = "the questions that were answered (default: locomo)"
-    add("--dataset", metavar=NAMES, help=questions)
-    add("--name", help="system that answered (default: the file's name); one FILE only")
-    folder = "run folder (default: results/runs/<time>_<name>); one FILE only"
-    add("--out", type=Path, help=folder)
-    key = "answer key to score by (default: original, or that of the run folder)"
-    add("--key", choices=KEYS, help=key)
-    key_file = "with --key: a list of errors in the answer key, or an overlay (data/README.md)"
-    add("--key-file", metavar="PATH", help=key_file)
-    cited = "evidence to score retrieval by (default: original, or that of the run folder)"
-    add("--evidence", choices=KEYS, help=cited)
+    add("files", nargs="+", type=Path, metavar="FILE", help=TEXTS["files"])
+    add("--layout", metavar="NAME|YAML", help=TEXTS["layout"])
+    columns = "FIELD=COLUMN"
+    add("--columns", nargs="+", action="extend", metavar=columns, help=TEXTS["columns"])
+    add("--rows", metavar="PATH", help=TEXTS["rows"])
+    add("--partial", action="store_true", help=TEXTS["partial"])
+    add("--as-written", action="store_true", help=TEXTS["as_written"])
+    add("--save-layout", type=Path, metavar="YAML", help=TEXTS["save_layout"])
+    add("--dataset", metavar=NAMES, help=TEXTS["dataset"])
+    add("--name", help=TEXTS["name"])
+    add("--out", type=Path, help=TEXTS["out"])
+    add("--key", choices=KEYS, help=TEXTS["key"])
+    add("--key-file", metavar="PATH", help=TEXTS["key_file"])
+    add("--evidence", choices=KEYS, help=TEXTS["evidence"])
     add_wide(parser)
-    return parser
+    options = parser.parse_args(arguments)
+    return code_of(lambda: _rescore(options))
 
 
 def _rescore(options: argparse.Namespace) -> None:
@@ -101,10 +81,7 @@ def _rescore(options: argparse.Namespace) -> None:
                 path = find_run(given)
         if is_there(path) and path.is_dir() and is_there(path / MANIFEST):
             if layout or any(getattr(options, name) for name in _OF_FILES):
-                raise InputError(
-                    f"{path}: --name, --out, --partial, --as-written and options on columns do not "
-                    "apply to a run folder"
-                )
+                raise InputError(TEXTS["of_files"].format(path))
             manifest = load_manifest(path)
             key = options.key or key_name(manifest)
             cited.setdefault(options.evidence or evidence_name(manifest), path)
@@ -143,9 +120,7 @@ def _check(options: argparse.Namespace) -> None:
     """Raise InputError for options that contradict each other."""
     several = len(options.files) > 1
     if several and (options.name or options.out or options.save_layout):
-        raise InputError(
-            "--name and --out are for one FILE, and so is --save-layout; give each its own command"
-        )
+        raise InputError(TEXTS["of_one_file"])
     if options.key_file is not None and options.key is None:
         raise InputError(f"--key-file {options.key_file}: add --key corrected or excluded")
     if options.save_layout is not None and is_there(options.save_layout):
@@ -172,7 +147,7 @@ def _read(
         print(_columns_table(error.proposal) + "\n", flush=True)
         raise
     file = source.file
-    place = f" at {file.format}" if file.format else ""
+    place = f" at {file.proposal.rows.path}" if file.proposal.rows.path else ""
     print(f"{path}: {len(file.rows):,} rows{place}\n{_columns_table(file.proposal)}\n")
     return source
 

@@ -128,7 +128,7 @@ def account(
         "errors": len(records) - len(ok),
         "told": {name: sum(map(one.told, ok)) for name, one in _REPORTED.items()},
         "runs_of_judge": sum(bool(record["judge"]) for record in ok),
-        "columns": {name: PLUS.join(columns) for name, columns in file.columns.items()},
+        "columns": {name: PLUS.join(columns) for name, columns in file.proposal.columns.items()},
         "files_passed_over": list(file.passed_over),
         "not_read": [one.name for one in file.proposal.table if one.meaning is None],
         "reported_scores": _agreement(matching, records),

@@ -11,14 +11,8 @@ from typing import Any, cast
 
 from tqdm import tqdm
 
-from eval.answers.files import (
-    AS_REPORTED,
-    AnswerFile,
-    AnswerRow,
-    UnclearColumnsError,
-    read_answers,
-)
-from eval.answers.layout import PLUS, Layout
+from eval.answers.files import AS_REPORTED, AnswerFile, AnswerRow, UnclearColumnsError, read_answers
+from eval.answers.layout import PLUS, Layout, shipped
 from eval.answers.match import REPEATED, Matching, match
 from eval.answers.questions import UNCLEAR
 from eval.answers.values import doubtful_answers
@@ -38,7 +32,9 @@ from eval.summary.closing import (
     write_imported,
 )
 from memsys.core.tokens import count_tokens
+from memsys.core.yaml_text import load_table
 
+TEXTS = load_table(Path(__file__).with_name("texts.yaml"), LAYOUTS=", ".join(shipped()))
 _FOUND = 0.95  # share of rows that match if the columns were found without help
 _NAMED = 0.5  # and if the user has named some
 Options = Mapping[str, str | Sequence[str]]
@@ -74,29 +70,18 @@ def read_import(
     file = read_answers(path, dataset, layout)
     matching = match(file.rows, dataset)
     matched, rows = len(matching.answers), len(file.rows)
+    facts = {"path": path, "rows": rows, "dataset": dataset.name, "matched": matched}
     if not matched:
         row, reason = matching.unmatched[0]
-        raise UnclearColumnsError(
-            f"{path}: none of the {rows:,} rows matches a question of {dataset.name} (the first: "
-            f"{row.place}: {reason}); correct --dataset, or name the columns by --columns",
-            file.proposal,
-        )
+        text = TEXTS["none_matches"].format(**facts, place=row.place, reason=reason)
+        raise UnclearColumnsError(text, file.proposal)
     needed = 0.0 if partial else _FOUND if layout is None else _NAMED
     if matched < needed * rows:
         reasons = Counter(reason for _, reason in matching.unmatched).most_common()
         listed = ", ".join(f"{reason}: {count:,}" for reason, count in reasons)
-        remedy = (
-            "give each question one answer, or name one list by --rows PATH"
-            if reasons[0][0] == REPEATED
-            else "correct --dataset, name the columns or the list by "
-            "--columns question=COLUMN answer=COLUMN or --rows PATH"
-        )
-        raise UnclearColumnsError(
-            f"{path}: only {matched:,} of {rows:,} rows give an answer to a question of "
-            f"{dataset.name} ({listed}), and {needed:.0%} are needed; {remedy}, or add --partial "
-            "to score those that match",
-            file.proposal,
-        )
+        remedy = TEXTS["repeated" if reasons[0][0] == REPEATED else "other_columns"]
+        text = TEXTS["few_match"].format(**facts, reasons=listed, needed=needed, remedy=remedy)
+        raise UnclearColumnsError(text, file.proposal)
     unclear = UNCLEAR if matching.first is None else None
     doubt = unclear or doubtful_answers(list(matching.answers.values()))
     if doubt is not None and not as_written:
@@ -137,8 +122,8 @@ def _manifest(source: Import, options: Options, matched: Account) -> Manifest:
     file = source.file
     imported: dict[str, Any] = {
         "file": asdict(file.source),
-        "rows": file.format,
-        "columns": {name: PLUS.join(columns) for name, columns in file.columns.items()},
+        "rows": file.proposal.rows.path,
+        "columns": {name: PLUS.join(columns) for name, columns in file.proposal.columns.items()},
     }
     if len(file.sources) > 1:
         imported["files"] = [asdict(one) for one in file.sources]

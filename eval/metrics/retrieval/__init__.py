@@ -7,13 +7,13 @@ ranking counts: equal scores are no ties.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import log2
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from memsys.core.yaml_text import load_table
 
@@ -56,7 +56,7 @@ class Judged:
         return len(self.ranked) if cutoff is None else cutoff
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)  # each is itself alone: its lists have no hash
 class RetrievalMetric:
     """A score of one ranking.
 
@@ -71,10 +71,10 @@ class RetrievalMetric:
     name: str
     title: str
     score: Callable[[Judged, int | None], float | None]
-    cuts: Sequence[Cut] = ("", "rank")
+    cuts: tuple[Cut, ...] = ("", "rank")
     at_evidence: bool = False
     ordered: bool = True
-    aliases: Sequence[str] = ()
+    aliases: tuple[str, ...] = ()
 
 
 def recall(judged: Judged, cutoff: int | None) -> float:
@@ -171,7 +171,13 @@ _Score = Callable[[Judged, int | None], float | None]
 _OF_RANKS: tuple[_Score, ...] = (recall, recall_any, recall_all, precision, ndcg, mrr, first_rank)
 _SCORES = {one.__name__: one for one in (*_OF_RANKS, store_share)}
 _SCORES |= {"map": average_precision, "r_precision": precision}
-METRICS = tuple(  # in the order of tables
-    RetrievalMetric(name=name, score=_SCORES[name], **fields)
-    for name, fields in load_table(Path(__file__).parents[1] / "measures.yaml").items()
-)
+
+
+def _metric(name: str, row: Mapping[str, Any]) -> RetrievalMetric:
+    """Return a metric of measures.yaml; its lists become tuples, as it has to be hashable."""
+    fields: Any = {key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}
+    return RetrievalMetric(name=name, score=_SCORES[name], **fields)
+
+
+_TABLE = load_table(Path(__file__).parents[1] / "measures.yaml")
+METRICS = tuple(_metric(name, row) for name, row in _TABLE.items())  # in the order of tables

@@ -11,7 +11,6 @@ from eval.analyse.diagnose.__main__ import report
 from eval.analyse.diagnose.pairing import pair_with_direct, pair_with_expanded
 from eval.analyse.diagnose.retrieval_vs_reading import points_lost
 from eval.metrics.stats.interval import Interval
-from eval.metrics.stats.pareto import pareto
 from eval.pages.report.cards import changes_block
 from eval.pages.report.costs import costs_block, latency_block
 from eval.pages.report.retrieval import retrieval_block
@@ -24,6 +23,7 @@ from eval.rendering.contrasts import brief, method, table
 from eval.rendering.numbers import interval, number
 from eval.rendering.page import report_markdown, report_page
 from eval.rendering.palette import Look
+from eval.rendering.plots import pareto
 from eval.rendering.tables import interval_of, type_name
 from eval.summary.contrast import Row, contrast
 from eval.summary.measures import choose, share, types_of

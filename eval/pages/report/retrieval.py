@@ -15,7 +15,7 @@ from eval.rendering.numbers import interval
 from eval.rendering.tables import answered, type_name
 from eval.summary.known_measures import depth_of
 from eval.summary.measures import types_of
-from eval.summary.retrieval import OF_SETS, is_selected, known_by_type, unit_of
+from eval.summary.retrieval import OF_SETS, by_type, is_selected, unit_of
 from eval.summary.summarise import OVERALL
 
 _SHOWN = ("recall@10", "recall_any@10", "recall_all@10", "ndcg@10", "mrr", "store_share@10")
@@ -74,7 +74,7 @@ def _measured(run: ReportedRun, cut: str) -> _Measured:
         shown += (_OF_SESSIONS,)
     names = shown if selected else (*shown, *_curve(unit).values())
     measures = [parse(name) for name in dict.fromkeys(names)]
-    means, reasons = known_by_type(run, measures, run.seed)
+    means, reasons = by_type(run, measures, run.seed)
     return _Measured(run, unit, selected, shown, means, list(dict.fromkeys(reasons.values())))
 
 

@@ -1,4 +1,4 @@
-"""The extracted fact: schema and check of a reply with facts, conversion to a Memory, events."""
+"""The fact: schema and check of a reply with facts, conversion to a Memory, changes, events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from memsys.core.chinese_dates import resolve
 from memsys.core.terms import terms
@@ -18,6 +18,7 @@ from memsys.llm.reply import object_schema
 # session) and, after an error that did not end the ingestion, `fault` and `detail`.
 Event = dict[str, Any]
 
+Kind = Literal["ADD", "UPDATE", "DELETE", "NOOP"]  # an operation on the stored facts
 Subject = Literal["user", "assistant"]  # the role whose facts are extracted
 TimedTurn = tuple[datetime, Turn]  # a turn and the time of its session
 _EXAMPLE = re.compile(r"<example>(.*?)</example>", re.DOTALL)  # in a prompt of the user
@@ -54,6 +55,28 @@ class Fact:
         """
         both = tuple(dict.fromkeys((*turns, *self.turns)))
         return replace(self, content=content, event=None, speaker=speaker, turns=both)
+
+
+class StoredFact(NamedTuple):
+    """A stored fact as it is shown to the model, and its cosine to the new one."""
+
+    id: str
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class FactChange:
+    """One entry of the history; `old` and `new` are texts, None before an ADD and after a DELETE,
+    `time` is that of the session that caused the change, never the wall clock.
+    """
+
+    id: str
+    operation: Kind
+    old: str | None
+    new: str | None
+    time: datetime
+    turns: tuple[str, ...]
 
 
 def as_memory(id_: str, fact: Fact, time: datetime) -> Memory:

@@ -11,9 +11,7 @@ import numpy as np
 
 from memsys.core.types import Memory, Vectors
 from memsys.embed.cache import CachedEmbedder
-from memsys.knowledge.facts.fact import Fact, as_memory, plain
-from memsys.knowledge.facts.fact_writer import FactChange, StoredFact
-from memsys.knowledge.facts.operations import Kind
+from memsys.knowledge.facts.fact import Fact, FactChange, Kind, StoredFact, as_memory, plain
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.size import lines
 from memsys.stores.vectors import VectorStore

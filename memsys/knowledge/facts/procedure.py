@@ -13,9 +13,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from memsys.core.declared import Count, check_fields
+from memsys.core.declared import Count
 from memsys.core.errors import InputError
-from memsys.core.types import Usage
 from memsys.core.yaml_text import load_table
 from memsys.knowledge.facts.fact import Event, fault, tokens
 from memsys.llm.base import LLM, Completion, LLMError
@@ -44,36 +43,21 @@ class ProcedureSettings:
     max_tokens: Count | None = 8192
     prompt: str = _SHIPPED
 
-    def __post_init__(self) -> None:
-        """Raises InputError on a value out of range."""
-        check_fields(self, "procedure")
-
     @cached_property
     def loaded(self) -> Prompt:
         """The prompt. Raises InputError if it is missing."""
         return load_prompt(self.prompt, [])
 
 
-@dataclass(frozen=True, slots=True)
-class Procedure:
-    """A recorded run: `text` is the text to store, `steps` the number of steps (None if it is not
-    known), `events` the call and its faults, `usage` its tokens.
-    """
-
-    text: str
-    steps: int | None
-    events: tuple[Event, ...]
-    usage: Usage
-
-
 def procedure(
     llm: LLM,
     messages: Sequence[Mapping[str, Any]],
-    settings: ProcedureSettings | None = None,
+    settings: ProcedureSettings,
     prompt: str | None = None,
-) -> Procedure:
-    """Return the record of an agent's run. `messages` are in OpenAI's chat format: role, content (a
-    text, a list of parts, or None), tool_calls and tool_call_id.
+) -> tuple[str, list[Event]]:
+    """Return the record of an agent's run, as text to store, and the events of the call with its
+    faults. `messages` are in OpenAI's chat format: role, content (a text, a list of parts, or
+    None), tool_calls and tool_call_id.
 
     The system prompt comes first, then the messages, then the request; a prompt with the place
     {history} is the whole request instead. By the shipped prompt, the record has objective,
@@ -83,7 +67,6 @@ def procedure(
 
     Raises InputError on invalid messages; LLMError without a step, or without a whole reply.
     """
-    settings = settings or ProcedureSettings()
     loaded = settings.loaded if prompt is None else Prompt("prompt", prompt)
     parsed = [list(_lines(message, f"messages[{n}]")) for n, message in enumerate(messages)]
     if not any(parsed):
@@ -107,12 +90,14 @@ def procedure(
         raise LLMError(f"{llm.name}: the record was cut off; raise procedure.max_tokens")
     text = without_thinking(reply.text).strip()
     fenced = _FENCES.fullmatch(text)
-    events: tuple[Event, ...] = ({"step": "procedure", "tokens": tokens(reply.usage)},)
-    return Procedure(fenced[1] if fenced else text, None, events, reply.usage)
+    event = {"step": "procedure", "tokens": tokens(reply.usage)}
+    return fenced[1] if fenced else text, [event]
 
 
-def _record(reply: Completion, model: str, texts: Sequence[str]) -> Procedure:
-    """Return the record in a `reply` of the schema. `texts`: of the messages, verbatim."""
+def _record(reply: Completion, model: str, texts: Sequence[str]) -> tuple[str, list[Event]]:
+    """Return the record in a `reply` of the schema, and its events. `texts`: of the messages,
+    verbatim.
+    """
     row = json.loads(reply.text)
     steps = [{name: one[name].strip() for name in _STEP} for one in row["steps"]]
     objective, progress, then = (row[name].strip() for name in ("objective", "progress", "next"))
@@ -131,7 +116,7 @@ def _record(reply: Completion, model: str, texts: Sequence[str]) -> Procedure:
         for name in _STEP[2:]:
             written += _labelled(f"   {name.capitalize()}", step[name])
     written += _labelled("Next step", then)
-    return Procedure("\n".join(written), len(steps), tuple(events), reply.usage)
+    return "\n".join(written), events
 
 
 def _said(role: str, content: str) -> dict[str, Any]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from inspect import signature
 from typing import Any
 
 from memsys.core.declared import Name
 from memsys.core.types import Conversation, Memory, Session
 from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
-from memsys.knowledge.facts.fact import Fact, as_memory, plain
-from memsys.knowledge.facts.fact_writer import FactChange, Outcome, applied, read_session
+from memsys.knowledge.facts.fact import Fact, FactChange, as_memory, plain
+from memsys.knowledge.facts.fact_writer import Outcome, applied, read_session
 from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.relations.extract import SameReply
 from memsys.knowledge.relations.written_graph import WrittenGraph
@@ -21,11 +20,11 @@ class Facts:
     """The settings of `memory=facts`; `open` returns the builder of one conversation."""
 
     def __init__(self, name: Name, **settings: Any) -> None:
-        """`settings`: see ExtractSettings; their values are checked by `open`, as Hydra would hide
-        the error message here. Raises TypeError on an unknown or missing setting.
+        """`settings`: see ExtractSettings. Raises TypeError on an unknown or missing setting,
+        InputError on a value out of range.
         """
-        self.name, self._settings = name, {**settings, "place": "memory"}
-        signature(ExtractSettings).bind(**self._settings)
+        self.name = name
+        self._settings = ExtractSettings(**{**settings, "place": "memory"})
 
     def check(self, conversation: Conversation) -> None:
         """Accept every conversation."""
@@ -33,14 +32,13 @@ class Facts:
     def open(self, llm: LLM | None, graph: WrittenGraph | None = None) -> FactMemoryBuilder:
         """Return a builder for one conversation. With `relations: same_reply` the entities and
         relations of a reply are those of `graph`. Raises InputError without a model, or if a
-        setting or prompt cannot be used.
+        prompt cannot be used.
         """
         model = needed_model(llm, f"memory={self.name}", "write the facts")
-        settings = ExtractSettings(**self._settings)
         if graph is None:
-            return FactMemoryBuilder(self.name, model, settings)
-        settings.check_exchange("graph.exchange", graph.exchange)
-        return FactMemoryBuilder(self.name, model, settings, graph.part)
+            return FactMemoryBuilder(self.name, model, self._settings)
+        self._settings.check_exchange("graph.exchange", graph.exchange)
+        return FactMemoryBuilder(self.name, model, self._settings, graph.part)
 
 
 class FactMemoryBuilder(MemoryBuilder):

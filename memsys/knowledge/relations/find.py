@@ -94,7 +94,7 @@ class RelationFinder:
             "entities": names,
             "found": [
                 {
-                    "relation": id_of(snapshot.relations[n]),
+                    "relation": id_of(snapshot.relations[n].key),
                     "by": [way for way, rows in ways.items() if n in rows],
                     "cosine": round(float(cosines[n]), 6),
                 }

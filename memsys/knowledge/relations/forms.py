@@ -7,25 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from memsys.core.declared import Cosine, Count, check_fields
+from memsys.core.yaml_text import load_table
 from memsys.knowledge.facts.fact import Event, fault, tokens
-from memsys.knowledge.facts.operations import Calls
+from memsys.knowledge.facts.fact_writer import Calls
 from memsys.llm.base import LLM, Completion, Tool
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.llm.reply import object_schema, violation
 
 _MOST_A_MESSAGE = 8  # entities, and also relations
-# Characters of a name or reason, and of a type: small models do not end a text by themselves.
-LONGEST: Final = 60
-_LONGEST_TYPE = 24
-_TEXT = {"type": "string"}
-_SHORT, _TYPE = (
-    {**_TEXT, "pattern": rf'^[^"\\\n]{{1,{most}}}$'} for most in (LONGEST, _LONGEST_TYPE)
-)
-
-
+LONGEST: Final = 60  # characters of a name or reason
+_FORMS = load_table(Path(__file__).with_name("forms.yaml"))
 OnConflict = Literal["delete", "invalidate"]
 
 
@@ -87,28 +82,25 @@ class Form:
         return object_schema({self.step: rows})
 
 
+def _form(step: str, most: int, **bounded: Any) -> Form:
+    """Return the form of a step; `bounded`: properties of a row with bounds of this request."""
+    form = _FORMS[step]
+    return Form(step, form["tool"], form["description"], form["row"] | bounded, most)
+
+
 def entities_form(messages: int) -> Form:
     """Return the form for the entities of `messages` messages, each with its type."""
-    # The descriptions are part of every request: a change invalidates recorded answers.
-    row = {"entity": _SHORT, "entity_type": _TYPE}
-    description = "Note the entities that the messages speak of."
-    return Form("entities", "extract_entities", description, row, _MOST_A_MESSAGE * messages)
+    return _form("entities", _MOST_A_MESSAGE * messages)
 
 
 def relations_form(messages: int, names: Sequence[str] | None) -> Form:
     """Return the form for the relations in `messages` messages; `names`: allowed ends, if any."""
-    end = _SHORT if names is None else {"type": "string", "enum": list(names)}
     number = {"type": "integer", "minimum": 1, "maximum": messages}
-    row = {
-        "source": end,
-        "relationship": _SHORT,
-        "destination": end,
-        "turns": {"type": "array", "items": number, "maxItems": 4},
-    }
-    description = "Note the relations between entities that the messages tell of."
-    return Form(
-        "relations", "establish_relationships", description, row, _MOST_A_MESSAGE * messages
-    )
+    bounded: dict[str, Any] = {"turns": {"type": "array", "items": number, "maxItems": 4}}
+    if names is not None:
+        end = {"type": "string", "enum": list(names)}
+        bounded |= {"source": end, "destination": end}
+    return _form("relations", _MOST_A_MESSAGE * messages, **bounded)
 
 
 def reply_forms(new: int, shown: int) -> tuple[Form, Form]:
@@ -120,9 +112,8 @@ def reply_forms(new: int, shown: int) -> tuple[Form, Form]:
 
 def conflicts_form(stored: int) -> Form:
     """Return the form that lists the ended ones among `stored` numbered relations."""
-    row = {"relation": {"type": "integer", "minimum": 1, "maximum": stored}, "why": _SHORT}
-    description = "Name the stored relations that do not hold any more; an empty list if all do."
-    return Form("conflicts", "delete_graph_memory", description, row, stored)
+    number = {"type": "integer", "minimum": 1, "maximum": stored}
+    return _form("conflicts", stored, relation=number)
 
 
 def ask(

@@ -40,7 +40,6 @@ class GraphWriter:
         extractor: RelationExtractor,
         graph: RelationGraph,
         settings: RelationGraphSettings,
-        log: list[Event],
         found: SameReply | None = None,
         public: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
@@ -49,15 +48,17 @@ class GraphWriter:
         own; the others are stored under theirs.
         """
         self._extractor, self._graph, self._found = extractor, graph, found
-        self._settings, self._log, self._public = settings, log, public
+        self._settings, self._public = settings, public
+        self._log: list[Event] = []
         self._step: Step = "entities"
 
-    def write(self, session: Session) -> list[RelationChange]:
-        """Update the graph with `session`; return the changes of relations, in order. Raises
-        LLMError if the model answered for none of its exchanges: the server is down then, and there
-        is no graph to measure.
+    def write(self, session: Session, log: list[Event]) -> list[RelationChange]:
+        """Update the graph with `session`, and `log` the steps; return the changes of relations, in
+        order. Raises LLMError if the model answered for none of its exchanges: the server is down
+        then, and there is no graph to measure.
         """
         changes: list[RelationChange] = []
+        self._log = log
         start, size, turns = len(self._log), self._settings.exchange, session.turns
         exchanges = [turns[first : first + size] for first in range(0, len(turns), size)]
         lost, errors = 0, []
@@ -134,7 +135,7 @@ class GraphWriter:
             merged = {name: end for name, end in named if name != end}
             text = f"{ends[0]} {triple.name} {ends[1]}"
             more = {"merged": merged} if merged else {}
-            self._log_change(operation, id_of(one), text, triple.turns, **more)
+            self._log_change(operation, id_of(one.key), text, triple.turns, **more)
         return changes
 
     def _end(
@@ -150,7 +151,7 @@ class GraphWriter:
         for one, (source, target) in zip(left, ends, strict=True):
             changes.append(RelationChange(operation, source.name, one.name, target.name))
             text = verbalised(one, (source, target))
-            self._log_change(operation, id_of(one), text, ids, why=reasons[one.key])
+            self._log_change(operation, id_of(one.key), text, ids, why=reasons[one.key])
         return changes
 
     def _log_change(

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from memsys.core.terms import words
 from memsys.core.titles import title_of
@@ -69,14 +68,9 @@ def verbalised(relation: Relation, ends: tuple[Node, Node]) -> str:
     return f"{ends[0].name} {relation.name} {ends[1].name}"
 
 
-class _Keyed(Protocol):  # a stored or a planned relation
-    @property
-    def key(self) -> tuple[str, str, str]: ...
-
-
-def id_of(relation: _Keyed) -> str:
+def id_of(key: tuple[str, str, str]) -> str:
     """Return the id of a relation in records and logs: `r:` and the three parts of its key."""
-    return "r:" + "|".join(relation.key)
+    return "r:" + "|".join(key)
 
 
 def dated(relation: Relation, ends: tuple[Node, Node]) -> str:
@@ -99,7 +93,7 @@ def as_memory(relation: Relation, ends: tuple[Node, Node]) -> Memory:
     """Return `relation` as a Memory, with the date on which it ended, if any."""
     text = verbalised(relation, ends)
     return Memory(
-        id=id_of(relation),
+        id=id_of(relation.key),
         content=text if relation.ended is None else f"{text} (until {_day(relation.ended)})",
         index_text=text,
         time=relation.created,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterator, Sequence
-from inspect import signature
 from itertools import chain
 from typing import Any
 from uuid import uuid4
@@ -33,25 +32,20 @@ class WrittenByModel:
         self, name: Name, relation_store: RelationStore, max_share: Share, **settings: Any
     ) -> None:
         """`relation_store` may be shared: each conversation has its own owner id there.
-        `max_share`: see link_memories. `settings`: see RelationGraphSettings; their values are
-        checked by `open`, as Hydra would hide the error message here. Raises TypeError on an
-        unknown or missing setting.
+        `max_share`: see link_memories. `settings`: see RelationGraphSettings. Raises TypeError on
+        an unknown or missing setting, InputError on a value out of range.
         """
         check_values(WrittenByModel, locals(), "graph")
         self.name, self._store, self._max_share = name, relation_store, max_share
-        self._settings = {**settings, "place": "graph"}
-        signature(RelationGraphSettings).bind(**self._settings)
+        self._settings = RelationGraphSettings(**{**settings, "place": "graph"})
 
     def open(self, llm: LLM | None, embedder: CachedEmbedder) -> WrittenGraph:
-        """Return an empty graph. Raises InputError without a model, or if a setting or a prompt
-        cannot be used.
-        """
+        """Return an empty graph. Raises InputError without a model, or if a prompt is unusable."""
         remedy = "add llm=openai, or llm=local graph.calls=schema"
         model = needed_model(llm, f"graph={self.name}", "write the graph", remedy)
-        settings = RelationGraphSettings(**self._settings)
-        extractor = RelationExtractor(model, settings)
-        graph = RelationGraph(self._store, uuid4().hex, embedder, settings)
-        return WrittenGraph(extractor, graph, settings, self._max_share)
+        extractor = RelationExtractor(model, self._settings)
+        graph = RelationGraph(self._store, uuid4().hex, embedder, self._settings)
+        return WrittenGraph(extractor, graph, self._settings, self._max_share)
 
 
 class WrittenGraph:
@@ -71,16 +65,11 @@ class WrittenGraph:
         self.prompts, self.exchange = extractor.prompts, settings.exchange
         self.part = SameReply(extractor)
         self._relations, self._max_share = relations, max_share
-        self._events: list[Event] = []
-        self._writer = GraphWriter(extractor, relations, settings, self._events, self.part)
+        self._writer = GraphWriter(extractor, relations, settings, self.part)
 
     def write(self, session: Session, log: list[Event]) -> None:
         """Add what `session` states, and log the steps; see GraphWriter.write."""
-        try:
-            self._writer.write(session)
-        finally:
-            log += self._events
-            self._events.clear()
+        self._writer.write(session, log)
 
     def build(self, memories: Sequence[Memory]) -> MemoryGraph:
         """Return the graph over `memories`; see link_memories."""

@@ -23,6 +23,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from memsys.service.rest.chat import RULES
+
 BODY_MOST = 1_048_576  # bytes
 HEADER_S = 10.0
 CONNECTIONS_MOST = 256
@@ -32,19 +34,6 @@ _HOST = re.compile(r"[\w.:\[\]-]+")  # a name or address, and a port
 _CLOSE = {"connection": "close"}  # the rest of the body is not a request
 _HEADERS = {401: {"www-authenticate": "Bearer"}, 408: _CLOSE, 413: _CLOSE}
 _OPEN = ("/", "/docs", "/openapi.json", "/health")  # public, the same for all clients
-_TYPES = {  # of errors
-    400: "bad_request",
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    408: "timeout",
-    409: "no_model",
-    413: "too_large",
-    422: "invalid_input",
-    502: "model_failed",
-    503: "busy",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +117,7 @@ async def _read(request: Request) -> bytes:
 
 def body_of(status: int, message: str, details: Sequence[dict[str, str]] = ()) -> dict[str, Any]:
     """Return the JSON of an error."""
-    kind = _TYPES.get(status, "error")
+    kind = RULES["errors"].get(status, "error")
     return {"error": {"status": status, "type": kind, "message": message, "details": list(details)}}
 
 

@@ -88,15 +88,15 @@ def test_any_names(answer, question, gold, conversation, verdict, answered, writ
 def test_without_a_data_set_names_decide(rows, write):
     file = read_answers(write(mem0_layout(rows, {"first": "0", "second": "1"})), None)
     columns = {"question": ("question",), "answer": ("response",), "gold": ("answer",)}
-    assert columns.items() <= file.columns.items()
+    assert columns.items() <= file.proposal.columns.items()
     assert [row.conversation for row in file.rows][::6] == ["0", "1"]
 
 
 def test_a_column_of_golds_is_the_answer_only_without_another(answered, write, dataset):
     path = write([{**row, "answer": row["gold"], "said": row["answer"]} for row in answered])
-    assert read_answers(path, dataset).columns["answer"] == ("said",)
+    assert read_answers(path, dataset).proposal.columns["answer"] == ("said",)
     path = write([{"question": row["question"], "answer": row["gold"]} for row in answered])
-    assert read_answers(path, dataset).columns["answer"] == ("answer",)
+    assert read_answers(path, dataset).proposal.columns["answer"] == ("answer",)
 
 
 def test_an_unlisted_answer_among_other_texts(answered, write, dataset):
@@ -107,7 +107,7 @@ def test_an_unlisted_answer_among_other_texts(answered, write, dataset):
 
     path = write([row(n, one) for n, one in enumerate(answered)])
     columns = {"question": ("asked",), "gold": ("right",), "answer": ("x",)}
-    assert columns.items() <= read_answers(path, dataset).columns.items()
+    assert columns.items() <= read_answers(path, dataset).proposal.columns.items()
 
 
 def test_two_models_in_one_file_stop_until_one_is_named(answered, write, dataset):
@@ -128,9 +128,9 @@ def test_an_answer_beside_a_chain_of_thought_stops_until_one_is_named(answered, 
     with pytest.raises(UnclearColumnsError, match="response, answer; name one by --columns"):
         read_answers(write(value), dataset)
     file = read_answers(write(value), dataset, naming("answer=answer"))
-    assert file.columns["answer"] == ("answer",)
+    assert file.proposal.columns["answer"] == ("answer",)
     same = [row | {"response": row["answer"]} for row in answered]
-    assert read_answers(write(same), dataset).columns["answer"] == ("response",)
+    assert read_answers(write(same), dataset).proposal.columns["answer"] == ("response",)
 
 
 def test_an_empty_column_of_answers_is_refused_until_it_is_named(answered, write, dataset):
@@ -151,7 +151,7 @@ def test_a_table_by_columns_is_recognised(answered, write, dataset):
 def test_keys_of_single_questions_are_no_conversations(answered, write, dataset):
     once = {row["question"]: row for row in named(answered, sample_id=None)}
     value = {f"talk-{n}": row for n, row in enumerate(once.values())}
-    assert "conversation" not in read_answers(write(value), dataset).columns
+    assert "conversation" not in read_answers(write(value), dataset).proposal.columns
 
 
 def test_a_column_named_beside_a_layout_is_required(answered, write, dataset):
@@ -167,8 +167,8 @@ def test_keys_that_are_categories_are_no_conversations(answered, write, dataset)
         item = {"question": row["question"], "answer": row["gold"], "response": row["answer"]}
         value.setdefault(str(row["category"]), []).append(item)
     file = read_answers(write(value), dataset)
-    assert "conversation" not in file.columns
-    assert file.columns["category"] == ("@key",)
+    assert "conversation" not in file.proposal.columns
+    assert file.proposal.columns["category"] == ("@key",)
     found = match(file.rows, dataset)
     assert len(found.answers) == len(several)
     assert found.answers["first/4"].answer == answered[4]["answer"]  # asked again as type 5
@@ -180,7 +180,7 @@ def test_ids_and_indices_that_contradict_the_questions_are_not_used(rows, write,
         for row in rows
     ]
     file = read_answers(write(wrong), dataset)
-    assert not {"id", "index"} & file.columns.keys()
+    assert not {"id", "index"} & file.proposal.columns.keys()
     assert len(match(file.rows, dataset).answers) == len(rows)
 
 
@@ -236,16 +236,16 @@ STATES = [
 @pytest.mark.parametrize("column", NEGATIONS + STATES)
 def test_a_negation_or_a_state_is_no_verdict(column, right, answered, write, dataset):
     rows = [row | {column: row["judge"] is right} for row in answered]
-    assert "judge" not in read_answers(write(named(rows, judge=None)), dataset).columns
+    assert "judge" not in read_answers(write(named(rows, judge=None)), dataset).proposal.columns
 
 
 def test_a_name_that_suggests_a_judge_needs_verdicts_that_go_with_the_answers(
     answered, write, dataset
 ):
     rows = named(answered, judge="gpt_verdict")
-    assert read_answers(write(rows), dataset).columns["judge"] == ("gpt_verdict",)
+    assert read_answers(write(rows), dataset).proposal.columns["judge"] == ("gpt_verdict",)
     turned = [row | {"gpt_verdict": not row["gpt_verdict"]} for row in rows]
-    assert "judge" not in read_answers(write(turned), dataset).columns
+    assert "judge" not in read_answers(write(turned), dataset).proposal.columns
 
 
 @pytest.mark.parametrize("column", ["correct", "score", "result", "label", "judge"])
@@ -283,7 +283,7 @@ def test_the_same_answers_twice_and_what_was_retrieved_are_no_other_answers(
         ([row | {"search_results": memories} for row in answered], ""),
     ):
         file = read_answers(write(value), dataset)
-        assert (file.format, len(file.rows)) == (place, len(answered))
+        assert (file.proposal.rows.path, len(file.rows)) == (place, len(answered))
 
 
 def test_far_too_many_rows_are_refused(answered, write, dataset, monkeypatch):
@@ -315,7 +315,7 @@ def test_two_columns_of_answers_stop_where_neither_is_gold(share, answered, writ
 def test_what_is_no_verdict_is_passed_over_and_said(column, value, answered, write, dataset):
     path = write([row | {column: value} for row in named(answered, judge=None)])
     file = read_answers(path, dataset)
-    assert "judge" not in file.columns
+    assert "judge" not in file.proposal.columns
     said = "\n".join(told(file, match(file.rows, dataset), dataset).sentences)
     assert f"Columns that were not read: {column}." in said
     if column != "is_adversarial":
@@ -326,7 +326,7 @@ def test_what_is_no_verdict_is_passed_over_and_said(column, value, answered, wri
 def test_the_means_of_a_file_are_no_scores_of_its_rows(answered, write, dataset):
     whole = {"accuracy": 0.5, "f1_score": 0.25, "total_time": 90, "error": "x"}
     file = read_answers(write({**whole, "results": named(answered, judge=None)}), dataset)
-    assert not {"judge", "mem0_f1", "total_seconds", "error"} & file.columns.keys()
+    assert not {"judge", "mem0_f1", "total_seconds", "error"} & file.proposal.columns.keys()
 
 
 def test_a_column_of_few_rows_is_read(answered, write, dataset):

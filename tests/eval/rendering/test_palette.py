@@ -11,6 +11,7 @@ import pytest
 from eval.rendering.charts import curves, places
 from eval.rendering.page import render
 from eval.rendering.palette import COLOURS, MARKERS, Look, css, looks
+from eval.rendering.plots import pareto
 
 CONF = Path(__file__).parents[3] / "conf" / "strategy"
 SHIPPED = sorted(path.stem for path in CONF.glob("*.yaml"))
@@ -89,3 +90,9 @@ def test_a_curve_is_marked_at_its_median_and_like_curves_apart(number, marked):
     shares = [100 * (215 - y) / (215 - 22) for y in places]  # the axis has 0 at 215 and 1 at 22
     assert shares == pytest.approx(marked, abs=0.1)
     assert svg.count("median 50.0") == number
+
+
+def test_pareto_front():
+    assert pareto([(1, 1), (2, 2), (3, 2), (2, 1), (4, 3)]) == [True, True, False, False, True]
+    assert pareto([(1, 1), (1, 1)]) == [True, True]
+    assert pareto([(1, 1), (1, 2)]) == [False, True]

@@ -12,7 +12,7 @@ from eval.records.run import Run
 from eval.records.schema import Summary
 from eval.rendering.contrasts import conclusions, method, table
 from eval.rendering.tables import as_text, report_md, run_tables, scope_note, scope_of
-from eval.rendering.terminal import plain
+from eval.rendering.terminal import lined
 from eval.summary.contrast import contrast
 from eval.summary.measures import Measure, share
 from eval.summary.summarise import summarise
@@ -67,14 +67,16 @@ def summary_of(**fields: Any) -> Summary:
 def test_columns_without_a_value_are_left_out():
     nothing = dict.fromkeys(("answer", "abstained", "answer_tokens", "context_tokens"))
     summary = summary_of(**nothing)
-    header, *_ = as_text(run_tables(summary), lambda one: plain(*one)).splitlines()
+    header, *_ = as_text(
+        run_tables(summary), lambda one: lined([one.header], one.rows)
+    ).splitlines()
     assert header.split() == ["type", "n", "recall@10", "MRR", "retrieve", "p95", "ms"]
     text = report_md(cast(Any, factory.manifest()), summary, ["rankings.jsonl"])
     assert "Nobody answered the questions" in text
     assert "F1" not in text
     assert "0.250" in text
     for summary in (summary_of(), summary_of(**factory.error())):  # as usual
-        text = as_text(run_tables(summary), lambda one: plain(*one))
+        text = as_text(run_tables(summary), lambda one: lined([one.header], one.rows))
         assert "F1" in text
         assert "Nobody answered" not in text
 

@@ -28,18 +28,14 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     data.write_text(json.dumps([small_sample(name) for name in ("ash", "beech", "cedar")]))
     raw = data.read_bytes()
     curve = tuple((GRID[STORED] - 0.5).tolist())
-    worth = Validated("weighted mean", 0.02, 0.1, 0.95, 0.12, 5, 3, 10)
+    worth = Validated("weighted mean", 0.1, 0.12)
     subset = Subset(
         name="tiny",
-        how="by hand",
-        seed=0,
         of=18,
         data=(SourceFile(data.name, len(raw), hashlib.sha256(raw).hexdigest()),),
-        answers=(),
-        systems=("a",),
         rest=curve,
         validated={"judge": replace(worth, estimator="p-IRT"), "locomo_f1": worth},
-        questions=tuple(Chosen(id_, w, 1.0, 0.5, curve) for id_, w in WEIGHTS.items()),
+        questions=tuple(Chosen(id_, w, curve) for id_, w in WEIGHTS.items()),
     )
     path = tmp_path / "tiny.json"
     path.write_text(json.dumps(asdict(subset)))

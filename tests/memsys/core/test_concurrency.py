@@ -167,13 +167,16 @@ def test_a_query_is_searched_on_one_thread_and_four_are_allowed_again(monkeypatc
     assert faiss.omp_get_max_threads() == 4
     rows = unit_rows(np.random.default_rng(5).normal(size=(100, 64)).astype(np.float32))
     threads: list[int] = []
-    search = faiss.IndexFlatIP.search
 
-    def counted(self: Any, *given: Any, **more: Any) -> Any:
-        threads.append(faiss.omp_get_max_threads())
-        return search(self, *given, **more)
+    def counted(scoring: Callable[..., Any]) -> Callable[..., Any]:
+        def scored(*given: Any, **more: Any) -> Any:
+            threads.append(faiss.omp_get_max_threads())
+            return scoring(*given, **more)
 
-    monkeypatch.setattr(faiss.IndexFlatIP, "search", counted)
+        return scored
+
+    for name in ("search", "compute_distance_subset"):
+        monkeypatch.setattr(faiss.IndexFlatIP, name, counted(getattr(faiss.IndexFlatIP, name)))
     store = FaissVectors()
     store.put("ann", [str(number) for number in range(100)], rows)
     cosines = VectorIndex(rows).similarities(rows[0])

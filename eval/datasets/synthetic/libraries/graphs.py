@@ -132,7 +132,12 @@ def lightrag(asked: Request) -> Message | None:
     """
     last = asked.contents[-1]
     if query := _QUERY.search(last):
-        return json_message(_keywords(query[1]))
+        # The relations of a generated question are themes, and its subject is a detail.
+        themes, details = list[str](), [query[1]]
+        if (parsed := parse_question(query[1])) is not None:
+            language, (subject, chain, _) = parsed
+            themes, details = [language.names.get(one, one) for one in chain], [subject]
+        return json_message({"high_level_keywords": themes, "low_level_keywords": details})
     if described := _DESCRIPTIONS.search(last):  # nothing is left out, as the prompt demands
         texts = (json.loads(line)["Description"] for line in described[1].splitlines())
         return text_message("\n".join(dict.fromkeys(texts)))
@@ -155,15 +160,6 @@ def _rows(asked: Request, passage: str, step: str) -> list[str]:
             entities["<|#|>".join(("entity", entity, kind, said))] = None
         relations["<|#|>".join(("relation", source, target, name, said))] = None
     return [*entities, *relations]
-
-
-def _keywords(question: str) -> dict[str, Any]:
-    """Return the relations of a generated question as themes and its subject as a detail."""
-    if (parsed := parse_question(question)) is None:
-        return {"high_level_keywords": [], "low_level_keywords": [question]}
-    language, (subject, chain, _) = parsed
-    themes = [language.names.get(relation, relation) for relation in chain]
-    return {"high_level_keywords": themes, "low_level_keywords": [subject]}
 
 
 Rows = list[dict[str, Any]]

@@ -34,7 +34,7 @@ def test_a_measure_of_rankings_is_compared_as_a_score(tmp_path, said):
     tables = contrast([(measure, share(runs, measure)) for measure in measures], 0)
     for measure, (*_, overall) in zip(measures, tables, strict=True):
         for run, mean in zip(runs, overall.means, strict=True):
-            of_run = retrieval.by_type(run, [parse(measure.key)], 0)["overall"][measure.key]
+            of_run = retrieval.by_type(run, [parse(measure.key)], 0)[0]["overall"][measure.key]
             assert (mean.value, mean.low, mean.high) == (of_run.value, of_run.low, of_run.high)
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from memsys.core.types import Usage
-from memsys.knowledge.facts.operations import Operation, read_operations, schema
+from memsys.knowledge.facts.fact_writer import Operation, read_operations, schema
 from memsys.llm.base import Completion, ToolCall
 from memsys.llm.reply import violation
 from tests.memsys.knowledge.facts.models import call, operation, operations

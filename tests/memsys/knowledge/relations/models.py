@@ -91,12 +91,12 @@ class Written:
         self.store = store or NetworkxRelations()
         self.graph = RelationGraph(self.store, owner, embedder, chosen, others)
         self.extractor = RelationExtractor(llm, chosen, self_name)
-        self.writer = GraphWriter(self.extractor, self.graph, chosen, self.log)
+        self.writer = GraphWriter(self.extractor, self.graph, chosen)
 
     def read(self, number: int, *texts: str, speaker: str = "Mara") -> Session:
         """Keep a session of one speaker on that day of March 2024."""
         said = talk(number, *texts, speaker=speaker)
-        self.writer.write(said)
+        self.writer.write(said, self.log)
         return said
 
     @property

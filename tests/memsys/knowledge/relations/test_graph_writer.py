@@ -51,7 +51,7 @@ def test_whoever_speaks_is_meant_by_i(bag_of_words):
         relations=[[relation("I", "eats", "kelp", 2), relation("me", "eats", "kelp", 1, 2)]],
     )
     written = Written(llm, bag_of_words, exchange=2)
-    written.writer.write(session(2, DAY, ("Mara", "Kelp?"), ("Theo", "I eat kelp.")))
+    written.writer.write(session(2, DAY, ("Mara", "Kelp?"), ("Theo", "I eat kelp.")), written.log)
     assert set(written.relations) == {"Theo eats kelp"}
     assert written.faults == ["unknown_speaker"]  # of two who spoke
     assert "- I\n" not in llm.asked["relations"][0]
@@ -62,7 +62,7 @@ def test_a_speaker_without_a_name_is_the_user_whose_memory_it_is(bag_of_words):
     llm = Scripted(entities=[[entity("kelp")]], relations=[rows])
     written = Written(llm, bag_of_words, exchange=2, self_name="alice_01")
     said = session(2, DAY, ("user", "I eat kelp, and grow it."), ("assistant", "Do you?"))
-    written.writer.write(said)
+    written.writer.write(said, written.log)
     assert set(written.relations) == {"alice_01 eats kelp", "alice_01 grows kelp"}
     assert written.faults == []
     assert "1. alice_01: I eat kelp" in llm.asked["entities"][0]
