@@ -38,7 +38,7 @@ from eval.records.run import load_runs
 from eval.records.schema import Manifest
 from eval.rendering.blocks import Section, as_text
 from eval.rendering.contrasts import comma_separated
-from eval.rendering.page import report_markdown
+from eval.rendering.page import page_markdown
 from eval.rendering.palette import GREY, Look, looks
 from eval.rendering.plots import figure, files_of
 from eval.rendering.tables import type_name
@@ -248,7 +248,7 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
                 rows = side_by_side(ranked, defined, [type_])
                 sections.append(Section(title, [about(ranked, [type_]), rows]))
         labels = ", ".join(run.label for run in (*found.ranked, *found.selected))
-        page = report_markdown(f"Rankings: {labels}", sections)
+        page = page_markdown("report.md.j2", title=f"Rankings: {labels}", blocks=sections)
         pictures = [f"![{name.replace('_', ' ')}]({name}.png)" for name in charts]
         texts["retrieval.md"] = "\n".join([page, *pictures, ""])
         for name, text in texts.items():
