@@ -53,11 +53,6 @@ class Proposal:
     matched: float
     doubt: str | None = None
 
-    @property
-    def layout(self) -> Layout:
-        """The layout by which the file can be read again."""
-        return Layout(self.rows.path, self.columns, whole=True)
-
 
 def propose(
     lists: Sequence[RowList], dataset: Dataset | None, given: Layout | None = None

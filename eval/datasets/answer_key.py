@@ -9,6 +9,7 @@ from typing import Literal
 
 from eval.datasets.files import DATA, SHIPPED_DATA, find_folder, shared_folder
 from eval.datasets.overlays import (
+    CITATION_ONLY,
     AnswerOverlay,
     Entries,
     Entry,
@@ -69,7 +70,7 @@ class KeyReader:
     def _error(self, question: Question) -> Entry | None:
         """Return the entry for a question whose gold answer is wrong, else None."""
         entry = self.errors.by_id.get(question.id)
-        if entry is None or not entry.changes_score:
+        if entry is None or entry.error_type == CITATION_ONLY:
             return None
         other = self.of_any and entry.golden_sha256 != sha256(question.original_gold)
         return None if other else entry

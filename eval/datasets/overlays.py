@@ -85,11 +85,6 @@ class Entry:
         if not self.gold or not all(0 <= start < end for start, end in ranges):
             raise ValueError(f"gold of {self.id}: not ranges [start, end]")
 
-    @property
-    def changes_score(self) -> bool:
-        """False if only the evidence is wrong."""
-        return self.error_type != CITATION_ONLY
-
     def cut(self, original: str | None) -> str | None:
         """Return the gold answer in the text `correct`, which replaces `original`, or None."""
         if self.gold == "original":

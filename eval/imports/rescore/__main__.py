@@ -209,7 +209,8 @@ def _import(source: Import, options: argparse.Namespace) -> Summary:
     flags = {name: () if one is True else one for name, one in chosen.items()}
     summary = write_import(source, folder, named | flags)
     if options.save_layout is not None:
-        save_layout(source.file.proposal.layout, options.save_layout)
+        read = source.file.proposal
+        save_layout(Layout(read.rows.path, read.columns, whole=True), options.save_layout)
     _show(folder, summary)
     return summary
 
