@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from eval.rendering.terminal import widen
-from memsys.core.errors import InputError, check_whole, complain, fault_of_machine
+from memsys.core.errors import InputError, as_started, check_whole, complain, fault_of_machine
 from memsys.core.files import shown
-from memsys.core.program import as_started
 
 if TYPE_CHECKING:
     from tqdm import tqdm
