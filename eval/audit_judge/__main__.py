@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
@@ -52,14 +51,6 @@ _PUBLISHED = "published wrong answers (dial481/locomo-audit)"
 _OF_A_MODEL = 50  # probes of each kind that a model is asked by default
 
 
-class OpenJudge(NamedTuple):
-    """A judge, the number of probes it is asked concurrently, and the limit of each kind."""
-
-    judge: Judge
-    workers: int
-    limit: int | None
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Audit and print; return exit code 2 for invalid input, 130 after Ctrl-C."""
     parser = command_parser(
@@ -94,19 +85,18 @@ def _audit(config: DictConfig, settings: Sequence[str]) -> None:
         check_whole("limit (null: none)", config.limit)
     dataset = instantiate(config.dataset).load()
     paths = published_files(config.probes)
-    opened = _open(config, list(paths.values()))
-    judge = opened.judge
+    judge, workers, limit = _open(config, list(paths.values()))
     records, judged_by = [], ""
     if config.run is not None:
         run = load_run(config.run, complete=False, answered=False)
         records = judged_records(run, judge.score_key)
         named, models = run.manifest["judge"] or {}, run.manifest["models"]
         judged_by = named.get("name") or models.get("judge") or "unknown"
-    probes, origin = _probes(config, opened, dataset, paths)
+    probes, origin = _probes(config, judge, limit, dataset, paths)
     details = ", ".join(f"{name} {value}" for name, value in judge.details.items())
     print(f"judge: {judge.name} ({details})")
     print(f"probes: {len(probes):,} over {dataset.name}; {origin}\n")
-    outcomes = judge_probes(judge, probes, opened.workers)
+    outcomes = judge_probes(judge, probes, workers)
     audited = audit(outcomes, config.seed)
     parts: list[str | Table] = [kinds_table(audited)]
     parts.append("\n".join(f"- {x}" for x in sentences(audited)))
@@ -135,8 +125,10 @@ def _audit(config: DictConfig, settings: Sequence[str]) -> None:
         print(f"\nWritten: {folder}/audit.json, audit.md")
 
 
-def _open(config: DictConfig, paths: Sequence[Path]) -> OpenJudge:
-    """Return the judge of `config`; `paths`: published answers, the default of judge=recorded."""
+def _open(config: DictConfig, paths: Sequence[Path]) -> tuple[Judge, int, int | None]:
+    """Return the judge of `config`, the number of probes it is asked at once, and the limit of each
+    kind; `paths`: published answers, the default of judge=recorded.
+    """
     settings = instantiate(config.judge)
     if isinstance(settings, RecordedSettings) and settings.path is None:
         if not paths:
@@ -145,12 +137,12 @@ def _open(config: DictConfig, paths: Sequence[Path]) -> OpenJudge:
                 "with ap_wrong_v1.jsonl.gz and ap_wrong_v2.jsonl.gz"
             )
         answers = [one for path in paths for one in read_judged(path)]
-        return OpenJudge(RecordedJudge("published probes", answers), 1, config.limit)
+        return RecordedJudge("published probes", answers), 1, config.limit
     if not settings.needs_llm:
         judge = settings.open(None)
         if judge is None:
             raise InputError("judge=none: there is no judge to audit; set judge")
-        return OpenJudge(judge, 1, config.limit)
+        return judge, 1, config.limit
     if isinstance(config.judge_llm, str):  # a renamed group is selected by group@name
         name = config.judge_llm
         raise InputError(f"judge_llm={name}: choose the judging model by llm@judge_llm={name}")
@@ -166,24 +158,28 @@ def _open(config: DictConfig, paths: Sequence[Path]) -> OpenJudge:
 
     llm = model.open(recording, meter, budget)
     workers = model.concurrency if isinstance(model, ChatSettings) else 1
-    return OpenJudge(settings.open(llm, named), workers, config.limit or _OF_A_MODEL)
+    return settings.open(llm, named), workers, config.limit or _OF_A_MODEL
 
 
 def _probes(
-    config: DictConfig, opened: OpenJudge, dataset: Dataset, paths: Mapping[str, Path]
+    config: DictConfig,
+    judge: Judge,
+    limit: int | None,
+    dataset: Dataset,
+    paths: Mapping[str, Path],
 ) -> tuple[list[Probe], str]:
     if all(question.gold is None for question in dataset.questions):
         raise InputError(
             f"dataset={dataset.name}: has no gold answers, of which probes are made; use another"
         )
     answers = published_answers(paths, dataset)
-    by_rule = not isinstance(opened.judge, RecordedJudge)  # it has verdicts on no other answers
+    by_rule = not isinstance(judge, RecordedJudge)  # it has verdicts on no other answers
     if not answers and not by_rule:
         raise InputError(
             f"judge=recorded: no recorded verdicts on answers to {dataset.name}; set dataset=locomo"
         )
     origin = _PUBLISHED if answers else "wrong answers generated by rule"
-    made = make_probes(dataset.questions, answers, opened.limit, config.seed, by_rule=by_rule)
+    made = make_probes(dataset.questions, answers, limit, config.seed, by_rule=by_rule)
     return made, origin
 
 
