@@ -17,7 +17,9 @@ from eval.records.rankings import Ranked, Selections, load_rankings
 from eval.records.schema import INGEST_LINE, RECORD, IngestLine, Manifest, Record, with_defaults
 from memsys.core.errors import InputError
 from memsys.core.places import RECORDS, find_run
+from memsys.core.yaml_text import texts
 
+_text = texts(Path(__file__).with_name("texts.yaml"))
 _NO_TYPES = ("", "overall")  # names of no question type
 _IN_LABEL = 2  # settings that a label lists at most
 _SHORT = 24  # characters of a folder's name that may be a label; an id has more
@@ -117,10 +119,8 @@ class Run:
         """
         without = [record["id"] for record in self.counted if part not in record["trace"]]
         if without and len(without) < len(self.counted):
-            raise InputError(
-                f"{self.label}: {RECORDS}: {len(without)} of {len(self.counted)} records hold no "
-                f"trace.{part} (the first: {without[0]}); run it again whole"
-            )
+            facts = {"lacking": len(without), "records": len(self.counted), "first": without[0]}
+            raise InputError(_text("no_trace", run=self.label, file=RECORDS, part=part, **facts))
         return not without
 
 
@@ -148,10 +148,7 @@ def load_run(
     named = str(name) if Path(name) == folder else folder.name
     run = Run(label or named, folder, manifest, records)
     if answered and not run.counted:
-        raise InputError(
-            f"{folder}: every question failed or is left out by the answer key; name a run that "
-            "answered questions"
-        )
+        raise InputError(_text("nothing_counts", folder=folder))
     return run
 
 
@@ -189,10 +186,7 @@ def _records(path: Path) -> dict[str, Record]:
         earlier = found.get(row["id"])
         # Resuming a run may have replaced a failure, or an answer without a verdict.
         if earlier and earlier["status"] == "ok" and earlier.get("judge_error") is None:
-            raise InputError(
-                f"{path}: {row['id']:.60} has a second record after its answer; delete one of the "
-                "two lines"
-            )
+            raise InputError(_text("second_record", path=path, id=row["id"]))
         found[row["id"]] = with_defaults(row)
     if not found:
         raise InputError(f"{path}: holds no records; name a run that answered questions")
@@ -215,13 +209,10 @@ def _faults(manifest: Manifest, records: Mapping[str, Record]) -> Iterator[str]:
     if asked is not None and len(records) != asked:
         yield f"holds {len(records):,} questions, and the complete run asked {asked!r:.20}"
     types: dict[int, str] = {}
-    for id_, record in records.items():
+    for record in records.values():
         of_type = types.setdefault(record["category"], record["type"])
         if of_type != record["type"] or record["type"] in _NO_TYPES:
-            yield (
-                f"type: {id_:.60} is of {record['type']!r:.60}, unlike others of category "
-                f"{record['category']}"
-            )
+            yield _text("other_type", record=record)
     judged = (manifest["judge"] or {}).get("score")
     for id_, record in records.items():
         lacks = record["status"] == "ok" and record["scores"].get(judged or "") is None
