@@ -27,7 +27,13 @@ _UNITS = ("memories", "tokens", "nodes", "edges", "bytes")  # of a store; tokens
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the costs; return exit code 2 for invalid input, 130 after Ctrl-C."""
-    parser = cli.parser("cost", _TEXTS["help"])
+    parser = cli.parser(
+        "cost",
+        "Tokens and dollars of runs by phase and per question, and the break-even: the "
+        "number of questions of a conversation from which ingestion and questions cost less than "
+        "the full_context run among them. Tokens are as the endpoints report them, prices those of "
+        "each run's manifest.",
+    )
     cli.add_runs(parser)
     parser.add_argument(
         "--writing",

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from eval.analyse.retrieval.evaluation import Evaluation, evaluate
 from eval.analyse.retrieval.measured import (
     KINDS,
-    Measured,
     Point,
     Request,
     about,
+    counted,
+    csv_rows,
     definitions,
     measured,
     points,
@@ -28,8 +29,7 @@ from eval.cli import add_wide, check_seed_and_out, code_of, parser, writing_into
 from eval.datasets.reload import NAMES, config_of, load_dataset_of
 from eval.imports.rankings.import_run import run_of, write_import
 from eval.imports.rankings.imports import matched
-from eval.metrics.retrieval.registry import UNITS, Measure, all_measures, parse
-from eval.metrics.stats.interval import Interval
+from eval.metrics.retrieval.registry import UNITS, all_measures, parse
 from eval.records.answer_key_views import ORIGINAL
 from eval.records.comma_separated import text_of
 from eval.records.files import write_text
@@ -44,7 +44,6 @@ from eval.rendering.plots import figure, files_of
 from eval.rendering.tables import type_name
 from eval.summary.closing import ENDINGS, check_empty, system_name
 from eval.summary.measures import types_of
-from eval.summary.retrieval import FIRST_RANK
 from memsys.core.errors import InputError
 from memsys.core.files import is_there
 from memsys.core.places import RUNS, find_run
@@ -73,79 +72,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code: 2 for wrong input, 130 after Ctrl-C."""
     command = parser(
         "retrieval",
-        "Measure the rankings of runs against the evidence of their questions, by "
-        "question type and with intervals; further runs are compared with the first. A "
-        "FILE is a ranking that another system made: it is scored and becomes a run "
-        "folder. docs/retrieval.md explains the measures.",
+        "Measure the rankings of runs against the evidence of their questions, by question type "
+        "and with intervals; further runs are compared with the first. A FILE is a ranking that "
+        "another system made: it is scored and becomes a run folder. docs/retrieval.md explains "
+        "the measures.",
     )
     add = command.add_argument
-    add(
-        "runs",
-        nargs="+",
-        type=Path,
-        metavar="RUN",
-        help=("run folder, id under results/runs or a part of it, or last; or a FILE of rankings"),
-    )
-    add(
-        "--unit",
-        choices=UNITS,
-        help=(
-            "what is ranked (default: turn, or session if a run ranked sessions; with --all: both)"
-        ),
-    )
-    add(
-        "--kind",
-        choices=KINDS,
-        help=("recall: the fraction of the evidence, any of it, or all of it (default: all three)"),
-    )
-    add(
-        "--at",
-        type=_cutoffs,
-        metavar="N[,N...]",
-        help="cutoffs, as 5,10,20 (default: 10; with --all: 5,10)",
-    )
+    runs = "run folder, id under results/runs or a part of it, or last; or a FILE of rankings"
+    add("runs", nargs="+", type=Path, metavar="RUN", help=runs)
+    units = "what is ranked (default: turn, or session if a run ranked sessions; with --all: both)"
+    add("--unit", choices=UNITS, help=units)
+    kinds = "recall: the fraction of the evidence, any of it, or all of it (default: all three)"
+    add("--kind", choices=KINDS, help=kinds)
+    cutoffs = "cutoffs, as 5,10,20 (default: 10; with --all: 5,10)"
+    add("--at", type=_cutoffs, metavar="N[,N...]", help=cutoffs)
     add("--type", metavar="TYPE", help="this question type only, as multi_hop")
-    add(
-        "--measure",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="measure such as recall@5, session_ndcg@10 or recall@512tokens; repeatable",
-    )
+    measure = "measure such as recall@5, session_ndcg@10 or recall@512tokens; repeatable"
+    add("--measure", action="append", default=[], metavar="NAME", help=measure)
     add("--all", action="store_true", help="every definition, side by side")
     add("--seed", type=int, default=0, help="seed of the resampling (default: 0)")
-    add(
-        "--out",
-        type=Path,
-        metavar="FOLDER",
-        help=("also write there retrieval.md, retrieval.csv with every measure, and the curves"),
-    )
+    files = "also write there retrieval.md, retrieval.csv with every measure, and the curves"
+    add("--out", type=Path, metavar="FOLDER", help=files)
     add_wide(command)
     add = command.add_argument_group("of a FILE").add_argument
-    add(
-        "--dataset",
-        metavar=NAMES,
-        help="the questions whose rankings it contains (default: locomo)",
-    )
+    questions = "the questions whose rankings it contains (default: locomo)"
+    add("--dataset", metavar=NAMES, help=questions)
     add("--name", help="system that ranked (default: the file's name); one FILE only")
-    add(
-        "--depth",
-        type=int,
-        metavar="N",
-        help=("rankings were cut at N ids, so that shorter ones are complete (default: unknown)"),
-    )
-    add(
-        "--partial",
-        action="store_true",
-        default=None,
-        help="score a FILE of which most rankings are of no question",
-    )
-    add(
-        "--run-folder",
-        type=Path,
-        metavar="FOLDER",
-        help="run folder (default: results/runs/<time>_<name>); one FILE only",
-    )
+    depth = "rankings were cut at N ids, so that shorter ones are complete (default: unknown)"
+    add("--depth", type=int, metavar="N", help=depth)
+    partly = "score a FILE of which most rankings are of no question"
+    add("--partial", action="store_true", default=None, help=partly)
+    folder = "run folder (default: results/runs/<time>_<name>); one FILE only"
+    add("--run-folder", type=Path, metavar="FOLDER", help=folder)
     return code_of(lambda: _retrieval(command.parse_args(arguments)))
 
 
@@ -231,8 +189,8 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
     of_runs = (points(run, found.unit, kind, request.seed) for run in found.ranked)
     curves = list(chain(*of_runs))
     lines = [
-        *(row for one in ranked for row in _rows(one, asked, "ranked")),
-        *(row for one in selected for row in _rows(one, of_sets, "selected")),
+        *(row for one in ranked for row in csv_rows(one, asked, "ranked")),
+        *(row for one in selected for row in csv_rows(one, of_sets, "selected")),
     ]
     texts = {"retrieval.csv": text_of(_MEASURES, lines)}
     if found.differences:
@@ -256,38 +214,13 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
     return sorted([*texts, *(name for one in charts for name in files_of(folder / one))])
 
 
-def _rows(one: Measured, measures: Sequence[Measure], order: str) -> Iterator[dict[str, object]]:
-    """Yield a row of retrieval.csv for each type and measure; of a first rank also the median."""
-    run = {"run": one.run.label, "run_id": one.run.manifest["run_id"], "order": order}
-    for type_, cells in one.means.items():
-        for measure in measures:
-            about = {
-                **{**run, "type": type_, "metric": measure.metric.name},
-                **{name: getattr(measure, name) for name in ("unit", "cutoff", "tokens", "turns")},
-            }
-            mean = cells.get(str(measure))
-            if mean is not None:
-                yield {**about, **_counted(mean), "measure": str(measure)}
-            ranks = one.first_ranks.get(measure.unit, {}).get(type_)
-            if measure.metric.name == FIRST_RANK and ranks is not None:
-                found = {**about, **_counted(ranks.found)}
-                median = {"value": ranks.median, "low": None, "high": None}
-                yield {**found, "measure": f"{measure}_median", **median}
-                yield {**found, "measure": f"{measure}_found"}
-
-
-def _counted(mean: Interval, name: str = "value") -> dict[str, object]:
-    ends = {name: mean.value, "low": mean.low, "high": mean.high}
-    return {**ends, "n": mean.n, "conversations": mean.clusters}
-
-
 def _curve_tables(curves: Sequence[Point], unit: str, kind: str) -> dict[str, str]:
     """Return recall_at_k.csv and recall_by_tokens.csv by their names."""
     lines = [
         {
             **{"run": one.run.label, "run_id": one.run.manifest["run_id"], "type": one.type},
             **{"unit": unit, "kind": kind, "context_tokens": one.tokens},
-            **{"budget" if one.within else "cutoff": one.at, **_counted(one.recall, "recall")},
+            **{"budget" if one.within else "cutoff": one.at, **counted(one.recall, "recall")},
         }
         for one in curves
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -248,3 +248,29 @@ def _cell(one: Measured, type_: str, measure: Measure) -> str:
     if mean is not None and measure.metric.name == _SHARE:
         return share(mean.value)
     return interval(mean)
+
+
+def csv_rows(one: Measured, measures: Sequence[Measure], order: str) -> Iterator[dict[str, object]]:
+    """Yield a row of retrieval.csv for each type and measure; of a first rank also the median."""
+    run = {"run": one.run.label, "run_id": one.run.manifest["run_id"], "order": order}
+    for type_, cells in one.means.items():
+        for measure in measures:
+            about = {
+                **{**run, "type": type_, "metric": measure.metric.name},
+                **{name: getattr(measure, name) for name in ("unit", "cutoff", "tokens", "turns")},
+            }
+            mean = cells.get(str(measure))
+            if mean is not None:
+                yield {**about, **counted(mean), "measure": str(measure)}
+            ranks = one.first_ranks.get(measure.unit, {}).get(type_)
+            if measure.metric.name == FIRST_RANK and ranks is not None:
+                found = {**about, **counted(ranks.found)}
+                median = {"value": ranks.median, "low": None, "high": None}
+                yield {**found, "measure": f"{measure}_median", **median}
+                yield {**found, "measure": f"{measure}_found"}
+
+
+def counted(mean: Interval, name: str = "value") -> dict[str, object]:
+    """Return the cells of a mean in CSV, its value by `name`."""
+    ends = {name: mean.value, "low": mean.low, "high": mean.high}
+    return {**ends, "n": mean.n, "conversations": mean.clusters}
