@@ -153,7 +153,7 @@ _RULES = compiled(
 @lru_cache(maxsize=32_768)
 def find_dates_zh(text: str, said: date) -> tuple[DateMention, ...]:
     """Return every date that a Chinese text mentions, resolved against `said`, in order."""
-    return find_mentions(text, _RULES, said)
+    return find_mentions(text, text, _RULES, said)
 
 
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
