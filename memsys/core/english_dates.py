@@ -229,14 +229,20 @@ _HINTS, _PLANS = re.compile(TABLE["hints"]), re.compile(TABLE["plans"])  # of a 
 _READ_AS_PLAIN = str.maketrans("\u017f\u212a\u0130\u0131", "skii")
 
 
+def plain(text: str) -> str:
+    """Return `text`, as long as before, with plain s, k and i: a pattern without capitals finds in
+    its lower case, in half the time, what it finds in `text` where it ignores case.
+    """
+    return text if text.isascii() else text.translate(_READ_AS_PLAIN)
+
+
 @lru_cache(maxsize=32_768)
 def find_dates(text: str, said: date) -> tuple[DateMention, ...]:
     """Return every date that `text` mentions, resolved against `said`, in order of position.
 
     A bare weekday lies before `said`, unless words of plans ("will", "going to") put it after.
     """
-    if not text.isascii():
-        text = text.translate(_READ_AS_PLAIN)
+    text = plain(text)
     low = text.lower()
     hints = frozenset(hint.lastgroup for hint in _HINTS.finditer(low))
     if not hints:
