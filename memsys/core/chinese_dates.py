@@ -137,7 +137,7 @@ _RULES = dates.compiled(
 @lru_cache(maxsize=32_768)
 def find_dates_zh(text: str, said: date) -> tuple[dates.DateMention, ...]:
     """Return every date that a Chinese text mentions, resolved against `said`, in order."""
-    return dates.find_mentions(text, _RULES, said)
+    return dates.find_mentions(text, text, _RULES, said)
 
 
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")

@@ -106,29 +106,23 @@ def expand(
     nodes = sorted(entities)
     mentions = dict(zip(nodes, graph.store.neighbours(nodes, mentions_only=True), strict=True))
     relevance_of = cache(lambda node: relevance(node.removeprefix(MEMORY)))
-    is_product = settings.path_weight == "product"
     visited = {MEMORY + seed for seed in seeds}
     added: list[ExpandedMemory] = []
     for seed, title, way in zip(rooted, titles, ways, strict=True):
         best: dict[str, ExpandedMemory] = {}
         for via, weight in way.items():
+            is_product = settings.path_weight == "product" or via == title  # whose weight is 1
             for node, _, mention in mentions[via]:
-                relevant = relevance_of(node)
-                if relevant < settings.threshold:
+                if node in visited or (relevant := relevance_of(node)) < settings.threshold:
                     continue
-                if via == title:
-                    edge = mention
-                elif is_product:
-                    edge = weight * mention
-                else:
-                    edge = weight
+                edge = weight * mention if is_product else weight
                 score = settings.score(edge, relevant)
                 if node not in best or score > best[node].score:
                     memory = node.removeprefix(MEMORY)
                     best[node] = ExpandedMemory(memory, seed, via, edge, relevant, score)
-        fresh = sorted((one for node, one in best.items() if node not in visited), key=_best_first)
-        added += fresh[: settings.per_seed]
-        visited |= {MEMORY + one.memory for one in fresh[: settings.per_seed]}
+        fresh = sorted(best.values(), key=_best_first)[: settings.per_seed]
+        added += fresh
+        visited |= {MEMORY + one.memory for one in fresh}
     return Expanded(sorted(added, key=_best_first), entities)
 
 

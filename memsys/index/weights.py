@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from memsys.core.declared import Share, fits
+from memsys.core.english_dates import plain
 from memsys.core.errors import InputError, check_number
 from memsys.core.files import is_there
 from memsys.core.terms import is_cjk
@@ -23,7 +24,7 @@ from memsys.index.rank import Scores
 
 Cue = Literal["asks", "asks_time", "asks_count", "states_time", "states_count"]
 _CUES = {
-    name: re.compile(pattern, re.IGNORECASE)
+    name: re.compile(pattern)  # of a text in lower case
     for name, pattern in load_table(Path(__file__).with_name("cues.yaml")).items()
 }
 _ROLES = {"user": _CUES["i"], "assistant": _CUES["you"]}
@@ -34,7 +35,7 @@ def has_cue(cue: Cue, text: str) -> bool:
     long, or for a number; or whether it states a time relative to the day on which it was said, or
     a number.
     """
-    return _CUES[cue].search(text) is not None
+    return _CUES[cue].search(plain(text).lower()) is not None
 
 
 def ends_as_question(text: str) -> bool:
@@ -47,7 +48,8 @@ def named_speaker(question: str, speakers: Collection[str]) -> str | None:
     several. Between a user and an assistant, "I" is the user and "you" the assistant.
     """
     if _ROLES.keys() >= set(speakers):
-        meant = [role for role, pronoun in _ROLES.items() if pronoun.search(question)]
+        low = plain(question).lower()
+        meant = [role for role, pronoun in _ROLES.items() if pronoun.search(low)]
         named = [role for role in meant if role in speakers] if len(meant) == 1 else []
     else:
         named = [one for one in dict.fromkeys(speakers) if _name(one).search(question)]
