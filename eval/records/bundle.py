@@ -22,10 +22,8 @@ from eval.records.files import replacing, writing
 from memsys.core.errors import InputError, problems
 from memsys.core.files import ANSWERS, GZIP, read_bytes, unpack
 from memsys.core.json_text import parse_json
-from memsys.core.yaml_text import texts
 from memsys.llm.recording import RecordedAnswer
 
-_text = texts(Path(__file__).with_name("texts.yaml"))
 _FORMAT = "memsys-calls"
 _VERSIONS = (1, 2)  # without and with requests
 Requests = Mapping[str, Mapping[str, Any]]
@@ -94,10 +92,14 @@ def read_calls(path: Path) -> tuple[list[RecordedAnswer], Requests]:
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise InputError(f"{path}: not a bundle of recorded calls (python -m eval cache export)")
     if header.get("version") not in _VERSIONS:
-        facts = {"version": header.get("version"), "known": _VERSIONS}
-        raise InputError(_text("bundle_version", path=path, **facts))
+        raise InputError(
+            f"{path}: a bundle of version {header.get('version')!r:.20}, and this memsys reads "
+            f"{_VERSIONS[0]} and {_VERSIONS[1]}; use the memsys that wrote it"
+        )
     if hashlib.sha256(rest).hexdigest() != header.get("sha256"):
-        raise InputError(_text("bundle_damaged", path=path))
+        raise InputError(
+            f"{path}: damaged (its sha256 is not the one in its first line); fetch it again"
+        )
     lines = rest.splitlines()
     requests: dict[str, Mapping[str, Any]] = {}
     answers = [_answer(path, number, line, requests) for number, line in enumerate(lines, 2)]

@@ -28,9 +28,7 @@ from eval.records.schema import INGEST_LINE, RECORD, Manifest, Record, store_of
 from memsys.core.errors import InputError
 from memsys.core.files import check_entry, is_there
 from memsys.core.places import MANIFEST, RECORDS, RUNS, find_run
-from memsys.core.yaml_text import texts
 
-_text = texts(Path(__file__).with_name("texts.yaml"))
 _LOCK = ".lock"
 _SPARE = 1_000  # blanks in the manifest of a running run, for the fields that its end adds
 _claimed: set[Path] = set()  # by this process
@@ -84,13 +82,19 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
     damaged, or if the folder of a new run contains one already, or a file that it would write.
     """
     if resume is not None and Path(str(resume)).name != folder.name:
-        raise InputError(_text("other_folder", resume=resume, folder=folder))
+        raise InputError(
+            f"resume={resume}: hydra.run.dir names another run ({folder.name}); leave one of the "
+            "two out"
+        )
     if resume is None:
         if (folder / RECORDS).exists():
             raise InputError(f"{folder}: holds a run already; add resume={folder.name} to go on")
         for name in FILES:
             if os.path.lexists(folder / name):
-                raise InputError(_text("file_there", path=folder / name, folder=folder))
+                raise InputError(
+                    f"{folder / name}: is there already, and a run would replace it; name a new "
+                    f"folder by hydra.run.dir=..., or add resume={folder.name} if it is of a run"
+                )
         write_json(folder / MANIFEST, manifest, spare=_SPARE)
         return manifest
     old = load_manifest(folder)
@@ -121,14 +125,20 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
     for record in read_lines(folder / RECORDS, torn=True, schema=RECORD):
         store = store_of(cast(Record, record))
         if is_torn and record["status"] == "ok" and store not in indexed:
-            raise InputError(_text("torn_ingest", path=ingests, store=store))
+            raise InputError(
+                f"{ingests}: the last line is incomplete, and {store:.60} has answers already; "
+                "restore the file from a copy, or run it again from the start"
+            )
         needed = {
             CONTEXTS: record.get("context_sha256") is not None,
             RANKINGS: manifest["retrieval"] is not None and bool(record.get("retrieved", True)),
         }
         for name, is_needed in needed.items():
             if is_needed and record["status"] == "ok" and not is_there(folder / name):
-                raise InputError(_text("file_gone", path=folder / name, id=record["id"]))
+                raise InputError(
+                    f"{folder / name}: is gone, and {record['id']:.60} has an answer; restore it "
+                    "from a copy, or run it again from the start"
+                )
 
 
 def seconds_of(manifest: Manifest, seconds: Mapping[str, float], began: float) -> dict[str, float]:

@@ -28,9 +28,7 @@ from memsys.core.errors import InputError
 from memsys.core.files import is_there, read_bytes
 from memsys.core.json_text import parse_json
 from memsys.core.places import MANIFEST
-from memsys.core.yaml_text import texts
 
-_text = texts(Path(__file__).with_name("texts.yaml"))
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
 OPERATIONAL = frozenset(
     {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures", "tracker"}
@@ -215,8 +213,10 @@ def check_same_run(old: Manifest, new: Manifest) -> None:
     if old["config_sha256"] != new["config_sha256"]:
         before, after = dict(leaves(old["config"])), dict(leaves(new["config"]))
         fields = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-        differing = ", ".join(fields) or "a choice"
-        raise InputError(_text("other_config", where=where, names=differing, old=old["command"]))
+        raise InputError(
+            f"{where}: the configuration differs in {', '.join(fields) or 'a choice'}; "
+            f"repeat the run's own command ({old['command']}) or start a new run"
+        )
     for name, words in _FILES.items():
         if old.get(name) != new.get(name):
             raise InputError(f"{where}: {words} changed since; start a new run")
@@ -245,18 +245,25 @@ def load_manifest(folder: Path) -> Manifest:
         text = data.decode()
         manifest = parse_json(text)
     except ValueError as error:
-        raise InputError(_text("not_read", path=path, error=error)) from error
+        raise InputError(
+            f"{path}: cannot be read ({error}); restore it from a copy, or run it again"
+        ) from error
     if not isinstance(manifest, dict) or "config_sha256" not in manifest:
         raise InputError(f"{path}: not the manifest of a run")
     if manifest.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
-        facts = {"version": manifest["schema_version"], "now": SCHEMA_VERSION}
-        raise InputError(_text("other_version", folder=folder, **facts))
+        raise InputError(
+            f"{folder}: written by another version of memsys (schema "
+            f"{manifest['schema_version']!r:.60}, now {SCHEMA_VERSION}); run it again"
+        )
     for schema in (MANIFEST_SCHEMA, _PARTS):
         validate(schema, text, str(path))
     loaded = cast(Manifest, copy.deepcopy(dict(MANIFEST_DEFAULTS)) | manifest)
     config, choices = loaded["config"], loaded["choices"]
     if digest({"config": config, "choices": choices}) != loaded["config_sha256"]:
-        raise InputError(_text("edited_config", path=path))
+        raise InputError(
+            f"{path}: config or choices were edited, as config_sha256 does not fit them; restore "
+            "them, or run it again"
+        )
     said = dict(leaves(config))
     for name, value, configured in (
         ("seed", loaded["seed"], said.get("seed")),
@@ -266,6 +273,8 @@ def load_manifest(folder: Path) -> Manifest:
         ("evidence.name", evidence_name(loaded), said.get("dataset.evidence")),
     ):
         if configured is not None and value != configured:
-            facts = {"value": value, "configured": configured}
-            raise InputError(_text("edited", path=path, field=name, **facts))
+            raise InputError(
+                f"{path}: {name}: {value!r:.60} was edited, as the configuration says "
+                f"{configured!r:.60}; restore it, or run it again"
+            )
     return loaded

@@ -27,9 +27,7 @@ from eval.records.schema import (
 from memsys.core.errors import InputError
 from memsys.core.turns import are_documents
 from memsys.core.types import Candidate, Conversation, Retrieval
-from memsys.core.yaml_text import texts
 
-_text = texts(Path(__file__).with_name("texts.yaml"))
 RULE = (
     "a memory is replaced by its turns in their order, a turn by its session; a turn or session "
     "that occurs again counts at its first place"
@@ -115,8 +113,10 @@ class Selections:
         """
         found = self.by_context.get(row["context_sha256"])
         if found is None:
-            path = self.folder / CONTEXTS
-            raise InputError(_text("no_selection", path=path, id=row["id"]))
+            raise InputError(
+                f"{self.folder / CONTEXTS}: lacks the memories that were retrieved for "
+                f"{row['id']:.60}; restore the file from a copy, or run it again from the start"
+            )
         return found
 
     def filled(self, row: Row) -> Row:
@@ -190,8 +190,10 @@ def as_ranked(
     try:
         rows = [memories[store, id_] for id_, _ in line["ranking"]]
     except KeyError as error:
-        facts = {"file": MEMORIES, "memory": error.args[0][1]}
-        raise InputError(_text("no_memory", path=path, id=line["id"], **facts)) from None
+        raise InputError(
+            f"{path}: {line['id']}: {MEMORIES} lacks the memory {error.args[0][1]!r:.60}; run it "
+            "again whole"
+        ) from None
     depth, stores = used["depth"], manifest["stores"]
     owner = _owner(line["id"])  # its memories are all that the owner filter shows
     sizes = stores.get(owner) or stores.get(store, {})

@@ -17,9 +17,7 @@ from eval.records.rankings import Ranked, Selections, load_rankings
 from eval.records.schema import INGEST_LINE, RECORD, IngestLine, Manifest, Record, with_defaults
 from memsys.core.errors import InputError
 from memsys.core.places import RECORDS, find_run
-from memsys.core.yaml_text import texts
 
-_text = texts(Path(__file__).with_name("texts.yaml"))
 _NO_TYPES = ("", "overall")  # names of no question type
 _IN_LABEL = 2  # settings that a label lists at most
 _SHORT = 24  # characters of a folder's name that may be a label; an id has more
@@ -119,8 +117,10 @@ class Run:
         """
         without = [record["id"] for record in self.counted if part not in record["trace"]]
         if without and len(without) < len(self.counted):
-            facts = {"lacking": len(without), "records": len(self.counted), "first": without[0]}
-            raise InputError(_text("no_trace", run=self.label, file=RECORDS, part=part, **facts))
+            raise InputError(
+                f"{self.label}: {RECORDS}: {len(without)} of {len(self.counted)} records hold no "
+                f"trace.{part} (the first: {without[0]}); run it again whole"
+            )
         return not without
 
 
@@ -148,7 +148,10 @@ def load_run(
     named = str(name) if Path(name) == folder else folder.name
     run = Run(label or named, folder, manifest, records)
     if answered and not run.counted:
-        raise InputError(_text("nothing_counts", folder=folder))
+        raise InputError(
+            f"{folder}: every question failed or is left out by the answer key; name a run that "
+            "answered questions"
+        )
     return run
 
 
@@ -186,7 +189,10 @@ def _records(path: Path) -> dict[str, Record]:
         earlier = found.get(row["id"])
         # Resuming a run may have replaced a failure, or an answer without a verdict.
         if earlier and earlier["status"] == "ok" and earlier.get("judge_error") is None:
-            raise InputError(_text("second_record", path=path, id=row["id"]))
+            raise InputError(
+                f"{path}: {row['id']:.60} has a second record after its answer; delete one of the "
+                "two lines"
+            )
         found[row["id"]] = with_defaults(row)
     if not found:
         raise InputError(f"{path}: holds no records; name a run that answered questions")
@@ -209,10 +215,13 @@ def _faults(manifest: Manifest, records: Mapping[str, Record]) -> Iterator[str]:
     if asked is not None and len(records) != asked:
         yield f"holds {len(records):,} questions, and the complete run asked {asked!r:.20}"
     types: dict[int, str] = {}
-    for record in records.values():
+    for id_, record in records.items():
         of_type = types.setdefault(record["category"], record["type"])
         if of_type != record["type"] or record["type"] in _NO_TYPES:
-            yield _text("other_type", record=record)
+            yield (
+                f"type: {id_:.60} is of {record['type']!r:.60}, unlike others of category "
+                f"{record['category']}"
+            )
     judged = (manifest["judge"] or {}).get("score")
     for id_, record in records.items():
         lacks = record["status"] == "ok" and record["scores"].get(judged or "") is None

@@ -10,15 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from eval.datasets.pooled import POOLED
 from memsys.core.errors import InputError
-from memsys.core.yaml_text import texts
 
-_text = texts(Path(__file__).with_name("texts.yaml"))
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\ufeff]")  # in a regular expression, \s is Unicode's
 _BETWEEN = ":"  # between the conversation and its turn or session
 _RUN = "query Q0 document rank score tag"
@@ -83,12 +80,17 @@ def read_run(lines: Iterable[str], name: str) -> Iterator[RunLine]:
         if not fields:
             continue
         if len(fields) != len(_RUN.split()):
-            raise InputError(_text("trec_fields", where=where, fields=len(fields)))
+            raise InputError(
+                f"{where}: has {len(fields)} fields; write {len(_RUN.split())}: {_RUN}"
+            )
         query, _, document, rank, score, tag = fields
         try:
             line_of_run = RunLine(query, document, int(rank), float(score), tag)
         except ValueError:
             line_of_run = RunLine(query, document, 0, math.nan, tag)
         if not math.isfinite(line_of_run.score):
-            raise InputError(_text("trec_score", where=where, rank=rank, score=score))
+            raise InputError(
+                f"{where}: rank {rank!r:.40}, score {score!r:.40}; write a whole number and a "
+                "finite number"
+            )
         yield line_of_run

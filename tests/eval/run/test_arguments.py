@@ -19,7 +19,6 @@ from eval.run import option_help
 from eval.run.arguments import check_arguments
 from eval.run.option_help import options_help
 from memsys.core.errors import InputError
-from memsys.core.yaml_text import load_table
 from tests.eval.commands import FAULTY, PROJECT, runs_in
 
 
@@ -161,7 +160,7 @@ def test_a_command_without_its_arguments_names_them_and_an_example(capsys):
 
 
 def test_examples_are_of_commands_that_exist():
-    assert {name.split()[0] for name in load_table(cli.EXAMPLES)} <= cli.commands().keys()
+    assert {name.split()[0] for name in cli._EXAMPLES} <= cli.commands().keys()
 
 
 def test_wide_is_an_option_of_commands_that_print_tables(start, small):
