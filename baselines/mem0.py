@@ -30,7 +30,7 @@ from memsys.stores.vectors import VectorStore
 from memsys.strategies.store import Parts, Store
 from memsys.strategies.strategy import Strategy
 
-_MODELS = "llm=openai, or llm=local strategy.update.calls=schema"
+_MODELS = "add llm=openai, or llm=local strategy.update.calls=schema"
 
 
 class FactStore(Store):

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from eval.rendering.terminal import widen
-from memsys.core.errors import InputError, check_whole, complain, fault_of_machine
+from memsys.core.errors import InputError, as_started, check_whole, complain, fault_of_machine
 from memsys.core.files import shown
-from memsys.core.program import as_started
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -38,7 +37,24 @@ _ELSEWHERE = {
     "schema": "eval/records/fields.py",
     "serve": "memsys/service/__main__.py",
 }
-EXAMPLES = Path(__file__).with_name("examples.yaml")
+_EXAMPLES = {  # arguments of the commands that require some
+    "cache": "stats",
+    "cache export": "last --out answers.jsonl.gz",
+    "cache import": "answers.jsonl.gz",
+    "card": "last",
+    "compare": "vector_only graph_expand",
+    "cost": "last",
+    "browse": "last",
+    "diagnose": "last",
+    "export": "last --to trec",
+    "fetch": "locomo",
+    "merge": "FIRST_RUN SECOND_RUN",
+    "report": "last",
+    "rescore": "answers.json",
+    "retrieval": "last",
+    "site": "cards --out site",
+    "tabulate": "five_strategies",
+}
 
 
 class Terminated(KeyboardInterrupt):
@@ -55,16 +71,13 @@ class _Parser(argparse.ArgumentParser):
         _, absent, missing = message.partition("the following arguments are required: ")
         if not absent:
             super().error(message)
-        from memsys.core.yaml_text import load_table  # noqa: PLC0415 - most commands need no YAML
-
         formatter = self._get_formatter()
         words = [
             formatter._format_args(one, one.dest if one.metavar is None else str(one.metavar))
             for one in self._get_positional_actions()
         ]
         name = self.prog.removeprefix(_PROGRAM)
-        examples = load_table(EXAMPLES)
-        example = f"example: {self.prog} {examples[name]}\n" if name in examples else ""
+        example = f"example: {self.prog} {_EXAMPLES[name]}\n" if name in _EXAMPLES else ""
         usage = f"usage: {self.prog} {' '.join([*words, '[OPTIONS]'])}\n"
         hint = f"{self.prog} --help explains all arguments\n"
         self.exit(BAD_INPUT, f"error: missing: {missing}\n{usage}{example}{hint}")

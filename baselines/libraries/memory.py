@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any
 
-from baselines.libraries.gateway import MODEL, Gateway
-from baselines.libraries.pipe import Pipe
+from baselines.libraries.pipe import MODEL, Gateway, Pipe
 from memsys.core.declared import Count, Name, Seconds, check_values
 from memsys.core.errors import InputError
 from memsys.core.titles import title_of
@@ -22,7 +21,7 @@ from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 
 HERE = Path(__file__).parent
-_REMEDY = "llm=openai (all but graphiti and hipporag also run with strategy.infer=false)"
+_REMEDY = "add llm=openai (all but graphiti and hipporag also run with strategy.infer=false)"
 
 
 class LibraryMemory(Strategy):

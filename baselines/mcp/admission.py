@@ -149,6 +149,13 @@ def _probe(
         for connection in (one, two)
     ]
     probes = [_probe_of(place) for place in ("north", "south")]
+    remedy = (
+        "each has a process and a folder; the server writes elsewhere: give its path by "
+        "strategy.env.NAME={folder}/..."
+        if chosen.owners == PROCESS
+        else f"{chosen.owners} differs; strategy.owners=process gives each a process and a folder, "
+        "if there is a command"
+    )
     left = []
     try:
         for memory, probe in zip(memories, probes, strict=True):
@@ -156,7 +163,7 @@ def _probe(
         for memory, other in zip(memories, reversed(probes), strict=True):
             if any(other.speaker in item.text for item in memory.items(other.index_text, _K)):
                 raise _refused(
-                    f"it mixes owners: one finds what another has added, {_mixed(chosen)}"
+                    f"it mixes owners: one finds what another has added, although {remedy}"
                 )
         for memory, probe in zip(memories, probes, strict=True):
             _check_found(memory, probe)
@@ -194,18 +201,6 @@ def _check_found(memory: OwnerMemory, probe: Memory) -> None:
             f"what was added does not come back: {first} for words that were added; if the "
             "server needs time, set strategy.settle_s; if it rewrites texts, it cannot be credited"
         )
-
-
-def _mixed(chosen: Chosen) -> str:
-    if chosen.owners == PROCESS:
-        return (
-            "although each has a process and a folder; the server writes elsewhere: give its path "
-            "by strategy.env.NAME={folder}/..."
-        )
-    return (
-        f"although {chosen.owners} differs; strategy.owners=process gives each a process and a "
-        "folder, if there is a command"
-    )
 
 
 def _refused(why: str) -> InputError:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
+
+from pydantic_core import to_jsonable_python
 
 from eval.audit_judge.probes import KINDS, RIGHT, ProbeOutcome
 from eval.datasets.types import ADVERSARIAL, TYPES
@@ -197,12 +198,4 @@ def as_json(audit: Audit, corrected: Sequence[CorrectedType]) -> dict[str, Any]:
             {"members": pair, **asdict(one)} for pair, one in panel.pairs.items()
         ]
         plain["panel"]["all"] = plain["panel"].pop("all_members")
-    return _finite(plain)  # type: ignore[no-any-return]
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return to_jsonable_python(plain, inf_nan_mode="null")  # type: ignore[no-any-return]

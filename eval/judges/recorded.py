@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from eval.answers.files import AnswerRow, read_answers
+from eval.answers.files import read_answers
 from eval.judges.judge import Judgement, ModelByName, Reference
 from eval.records.run import load_run
 from memsys.core.errors import InputError
 from memsys.llm.base import LLM, LLMError
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedAnswer:
-    """An answer and its recorded verdicts, one per run; none if it was not judged.
+class JudgedAnswer(NamedTuple):
+    """An answer and its recorded verdicts, one per run; none if it was not judged."""
 
-    `category` is the file's label of the question's type.
-    """
-
-    conversation: str
-    category: str | None
     question: str
     gold: str
     answer: str
@@ -92,19 +86,14 @@ def _of_run(folder: Path) -> Iterator[JudgedAnswer]:
     for record in load_run(folder, complete=False, answered=False).records.values():
         gold, answer, passed = record["gold"], record["answer"], record["scores"].get("judge")
         if record["status"] == "ok" and gold is not None and answer is not None:
-            yield JudgedAnswer(
-                record["conversation"],
-                str(record["category"]),
-                record["question"],
-                gold,
-                answer,
-                () if passed is None else (passed > 0.5,),
-            )
+            verdicts = () if passed is None else (passed > 0.5,)
+            yield JudgedAnswer(record["question"], gold, answer, verdicts)
 
 
 def _of_file(path: Path) -> Iterator[JudgedAnswer]:
     for row in read_answers(path, None).rows:
-        verdicts = _verdicts(row)
+        runs = tuple(passed for one in row.verdicts.values() for passed in one)
+        verdicts = runs or (() if row.judge is None else (row.judge > 0.5,))
         if row.question is None or row.gold is None:
             if not verdicts:
                 continue  # type 5 has no gold
@@ -113,12 +102,4 @@ def _of_file(path: Path) -> Iterator[JudgedAnswer]:
                 "both"
             )
         if row.error is None:
-            yield JudgedAnswer(
-                row.conversation or "", row.category, row.question, row.gold, row.answer, verdicts
-            )
-
-
-def _verdicts(row: AnswerRow) -> tuple[bool, ...]:
-    """Return the verdict of each run if the row lists them, else its one verdict, if any."""
-    runs = tuple(passed for one in row.verdicts.values() for passed in one)
-    return runs or (() if row.judge is None else (row.judge > 0.5,))
+            yield JudgedAnswer(row.question, row.gold, row.answer, verdicts)

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import lru_cache, partial
 
-from eval.metrics import Answered
-from eval.metrics.registry import register_computed
+from eval.metrics import Answered, Computed
+from eval.metrics.registry import register
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure, parse
 
@@ -46,9 +46,30 @@ def session_recall(sessions: Collection[str], retrieved_turns: Collection[str]) 
     return len(wanted & found) / len(wanted) if wanted else None
 
 
-register_computed("evidence_recall", lambda one: evidence_recall(one.evidence, one.retrieved or ()))
-register_computed("evidence_hit", lambda one: evidence_hit(one.evidence, one.retrieved or ()))
-register_computed(SESSIONS, lambda one: session_recall(one.sessions or (), one.retrieved or ()))
+for _metric in (
+    Computed(
+        name="evidence_recall",
+        compute=lambda one: evidence_recall(one.evidence, one.retrieved or ()),
+        applies_to="retrieval",
+        order=60,
+        pinned=True,
+    ),
+    Computed(
+        name="evidence_hit",
+        compute=lambda one: evidence_hit(one.evidence, one.retrieved or ()),
+        applies_to="retrieval",
+        order=70,
+        in_tables=False,
+    ),
+    Computed(
+        name=SESSIONS,
+        compute=lambda one: session_recall(one.sessions or (), one.retrieved or ()),
+        applies_to="sessions",
+        order=90,
+        in_tables=False,
+    ),
+):
+    register(_metric)
 
 
 RECORDED = ("recall@10", "ndcg@10", "mrr")
@@ -70,5 +91,15 @@ def _judged(ranked: tuple[str, ...], evidence: tuple[str, ...]) -> Judged:
     return Judged(ranked, frozenset(evidence))
 
 
-for _name in RECORDED:
-    register_computed(_name, partial(_of_ranking, parse(_name)))
+for _order, _measure in enumerate(map(parse, RECORDED), 92):
+    register(
+        Computed(
+            name=str(_measure),
+            title=_measure.title,
+            compute=partial(_of_ranking, _measure),
+            applies_to="ranking",
+            order=_order,
+            in_tables=False,
+            pinned=True,
+        )
+    )

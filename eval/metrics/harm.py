@@ -12,9 +12,9 @@ import re
 from collections.abc import Sequence
 
 from eval.datasets.types import Plant
-from eval.metrics import Answered
+from eval.metrics import Answered, Computed
 from eval.metrics.normalise import CJK, fold
-from eval.metrics.registry import register_computed
+from eval.metrics.registry import register
 
 _WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
 _CONTRADICTION, _ABSENT = "contradiction", "absent"
@@ -56,5 +56,5 @@ def _used_score(answered: Answered) -> float | None:
 
 
 SHOWN, USED = "wrong_shown", "wrong_used"  # 1.0 for harm
-register_computed(SHOWN, _shown_score)
-register_computed(USED, _used_score)
+register(Computed(name=SHOWN, compute=_shown_score, applies_to="plant", order=92))
+register(Computed(name=USED, compute=_used_score, applies_to="plant", order=94))

@@ -26,9 +26,9 @@ from string import punctuation
 from typing import TYPE_CHECKING
 
 from eval.datasets.types import ADVERSARIAL
-from eval.metrics import bag_f1, in_common, of_texts, overlap_f1
+from eval.metrics import Computed, bag_f1, in_common, of_texts, overlap_f1
 from eval.metrics.lean_import import import_alone
-from eval.metrics.registry import register_computed
+from eval.metrics.registry import register
 from eval.metrics.tokens import word_tokens
 
 if TYPE_CHECKING:
@@ -124,7 +124,40 @@ def bleu1(answer: str, gold: str) -> float:
     return clipped / len(found) * min(1.0, exp(1 - len(wanted) / len(found)))
 
 
-register_computed("locomo_f1", lambda one: locomo_f1(one.answer, one.gold, one.category))
-register_computed("mem0_f1", of_texts(mem0_f1))
-register_computed("memos_f1", of_texts(memos_f1))
-register_computed("bleu1", of_texts(bleu1))
+for _metric in (
+    Computed(
+        name="locomo_f1",
+        title="F1 locomo",
+        column="f1_locomo",
+        compute=lambda one: locomo_f1(one.answer, one.gold, one.category),
+        applies_to="answer",
+        order=10,
+        in_tables=False,
+    ),
+    Computed(
+        name="mem0_f1",
+        title="F1 mem0",
+        column="f1_mem0",
+        compute=of_texts(mem0_f1),
+        order=20,
+        in_tables=False,
+        reported_as="f1_score",
+    ),
+    Computed(
+        name="memos_f1",
+        title="F1 memos",
+        column="f1_memos",
+        compute=of_texts(memos_f1),
+        order=30,
+        in_tables=False,
+    ),
+    Computed(
+        name="bleu1",
+        title="BLEU-1",
+        compute=of_texts(bleu1),
+        order=50,
+        pinned=True,
+        reported_as="bleu_score",
+    ),
+):
+    register(_metric)

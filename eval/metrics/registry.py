@@ -8,17 +8,14 @@ user come from the configuration (`metric=NAME`) by `use_configured`. The shape 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from eval.metrics import Answered, Computed, Metric, Scores
 from memsys.core.errors import InputError
-from memsys.core.yaml_text import load_table
 
-_TABLE = load_table(Path(__file__).parent / "metrics.yaml")
 _REGISTERED: dict[str, Metric] = {}  # by the modules of this package
 _CONFIGURED: dict[str, Metric] = {}  # by the configuration of the current run
 
@@ -37,11 +34,6 @@ def register(metric: Metric) -> None:
     _ordered.cache_clear()
 
 
-def register_computed(name: str, compute: Callable[[Answered], float | None]) -> None:
-    """Add the metric that `compute` is, with the fields of its name in metrics.yaml."""
-    register(Computed(name=name, compute=compute, **_TABLE[name]))
-
-
 def _taken(metric: Metric, others: Iterable[Metric]) -> Metric | None:
     """Return the one of `others` that has the name or the column of `metric`."""
     names = {metric.name, metric.column}
@@ -49,7 +41,7 @@ def _taken(metric: Metric, others: Iterable[Metric]) -> Metric | None:
 
 
 # The verdict of a judge, which is asked while a run answers (`eval.judges`), is not computed.
-register_computed("judge", lambda _: None)
+register(Computed(name="judge", compute=lambda _: None, order=80))
 
 
 def use_configured(config: Mapping[str, Any] | None) -> None:

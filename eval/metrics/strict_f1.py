@@ -25,22 +25,35 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from pathlib import Path
 
-from eval.metrics import bag_f1, of_texts
+from eval.metrics import Computed, bag_f1, of_texts
 from eval.metrics.abstention import abstains
 from eval.metrics.normalise import normalise, terms
-from eval.metrics.registry import register_computed
-from memsys.core.yaml_text import load_table
+from eval.metrics.registry import register
 
 MAX_TERMS = 6  # of an alternative: a longer one is a clause, and "or" binds inside of it
 MAX_ITEM_TERMS = 3  # of an item of "red, green or blue"
 
-_TABLE = load_table(Path(__file__).parent / "alternatives.yaml")
-_OR, _ASIDE, _EITHER, _NUMBERS, _ITEM, _REASON, _SLASH = (
-    re.compile(_TABLE[name])
-    for name in ("or", "aside", "either", "numbers", "item", "reason", "slash")
+_IDIOM = (
+    r"(?:so|more|less|not|later|earlier|else|other|others|otherwise|similar|something|anything|"
+    r"whatever|longer|fewer|under|over|above|below)\b"
 )
+_OR = re.compile(rf",? or (?!{_IDIOM})| / |(?<!间)(?:或者|或是|或(?![许多少然]))")
+_ASIDE = re.compile(r" ?\((?:or |或者?)([^()]+)\)")
+_EITHER = re.compile(r"^(?:either|whether) ")
+# Two numbers of one kind share the words around them: 7 or 8 May, room 5 or 6, 2 or 3 times.
+_NUMBERS = re.compile(
+    r"(?P<before>[^\n]*?)\b((?P<kind>month|day|)\d+)\n((?P=kind)\d+)\b(?P<after>[^\n]*)"
+)
+_ITEM = re.compile(r", ?|、")
+_REASON = re.compile(
+    r"^(?:yes|no|likely|probably|not|since|because|though|although|as|so|but|if|when|while|he|she|"
+    r"it|they|we|i|you|this|that|there|both|因为|由于|虽然|所以|但)\b"
+)
+# A slash between words; not km/h, 24/7, and/or, n/a, a path.
+_PER = r"(?:h|hr|hour|s|sec|second|min|minute|day|week|month|year|night|person|head|or|dc|aids)\b"
+_SIDE = r"(?:[^\W\d_]{2,}|[㐀-鿿])"
+_SLASH = re.compile(rf"(?<![\w/:.]){_SIDE}(?:/(?!{_PER}){_SIDE})+(?![\w/]|\.\w)")
 
 
 def _size(text: str) -> float:
@@ -107,4 +120,13 @@ def strict_f1(answer: str, gold: str) -> float:
     return 0.0 if refused else best
 
 
-register_computed("strict_f1", of_texts(strict_f1))
+register(
+    Computed(
+        name="strict_f1",
+        title="F1 strict",
+        column="f1_strict",
+        compute=of_texts(strict_f1),
+        order=40,
+        in_tables=False,
+    )
+)

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eval.records.schema import json_schema
-from memsys.core.errors import InputError, complain
-from memsys.core.program import as_started
+from memsys.core.errors import InputError, as_started, complain
 
 _INTRODUCTION = """# Fields of a run folder
 

@@ -157,7 +157,11 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
     """
     try:
         with configuration_errors(), tempfile.TemporaryDirectory() as folder:
-            config, choices = composed([*arguments, *_answers_from(bundle, live, Path(folder))])
+            answers = ["llm.cache=off"] if live else []
+            if bundle is not None and not live:
+                Recording(Path(folder) / "cache").keep(*read_calls(bundle))
+                answers = [f"cache={folder}/cache", "llm.cache=replay"]
+            config, choices = composed([*arguments, *answers])
             built = build(config, choices)
             resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
             described = built.described()
@@ -190,16 +194,6 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
         cells,
         of_records(records, protocol.f1) if called else None,
     )
-
-
-def _answers_from(bundle: Path | None, live: bool, folder: Path) -> list[str]:
-    """Return overrides for the source of a model's answers; [] keeps that of the command."""
-    if live:
-        return ["llm.cache=off"]
-    if bundle is None:
-        return []
-    Recording(folder / "cache").keep(*read_calls(bundle))
-    return [f"cache={folder / 'cache'}", "llm.cache=replay"]
 
 
 if __name__ == "__main__":

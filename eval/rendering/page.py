@@ -7,7 +7,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
@@ -15,7 +14,7 @@ from itertools import groupby
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from eval.rendering.blocks import Block, Card, Chart, Section, Table
+from eval.rendering.blocks import Chart, Table
 from eval.rendering.palette import css
 from eval.rendering.svg import mark
 
@@ -29,24 +28,11 @@ _SPECIAL = re.compile(rf"({_INTERVAL})|[\\`*{{}}\[\]<>#|~&$]|(?<![^\W_])_|_(?![^
 _START = re.compile(r"^(\s*)([-+=]|\d+[.)])")
 
 
-def report_page(title: str, blocks: Sequence[Block]) -> str:
-    """Return a report as a page without scripts."""
-    return render("report.html.j2", title=title, policy=policy(), blocks=blocks)
-
-
-def report_markdown(title: str, blocks: Sequence[Block | Section]) -> str:
-    """Return the report as markdown; text of data and answers is escaped."""
-    return page_markdown("report.md.j2", _PACKAGE, title=title, blocks=blocks)
-
-
-def page_markdown(template: str, package: str, **values: object) -> str:
-    """Return the Markdown of a template of `package`, NAME.md.j2, in which nothing is escaped."""
+def page_markdown(template: str, package: str = _PACKAGE, **values: object) -> str:
+    """Return the Markdown of a template of `package`, NAME.md.j2, in which nothing is escaped but
+    what it gives to the filters `plain` and `table`.
+    """
     return _environment(package).get_template(template).render(**values).rstrip() + "\n"
-
-
-def card_html(card: Card) -> str:
-    """Return the body of a question card as HTML."""
-    return render("card.html.j2", card=card)
 
 
 def render(template: str, style: str = "", package: str = _PACKAGE, **values: object) -> str:

@@ -16,7 +16,7 @@ from itertools import chain
 from textwrap import fill, wrap
 
 from eval.rendering.numbers import ABSENT, UNJUDGED
-from memsys.core.program import as_started
+from memsys.core.errors import as_started
 
 _GAPS = (2, 1)  # characters between columns, the better first
 _LABEL = 20  # characters of a line of a column that names a row

@@ -40,11 +40,13 @@ from memsys.core.errors import InputError, refuse
 from memsys.core.files import open_entry
 from memsys.core.places import RECORDS, find_run, in_runs
 from memsys.core.trusted import check_addresses, check_config
+from memsys.core.yaml_text import texts
 
 Part = Literal["judge", "answer", "failed"]
 _MODELS = {"llm": "llm", "judge_llm": "llm@judge_llm"}  # by setting: the group as Hydra names it
 _AGAIN = {"reader", "judge", *_MODELS}  # groups that a repetition may set
 _FREE = {*OPERATIONAL, "from", "only", "seed", "resamples"}  # settings that it may set, too
+_text = texts(Path(__file__).with_name("texts.yaml"))
 _OF_DATA = ("data", "key", "evidence")  # fields of a manifest that must be the parent's
 _PENDING = {"phase": "judge", "kind": "Pending", "message": "the judge has not been asked yet"}
 
@@ -72,13 +74,12 @@ class Repetition:
         changed = [one for one in _OF_DATA if manifest.get(one) != self.manifest.get(one)]
         reader = built.models.reader if self.part == "answer" else None
         faults = {
-            f"{where}: the data files or their keys have changed since; start a new run": changed,
-            f"{where}: the run did not ask {''.join(others[:1])}; start a new run for it": others,
-            f"{where}: reader={manifest['choices']['reader']} reads memories, and a run stores "
-            "contexts; start a new run, which costs nothing with this reader": reader is not None
-            and not reader.reads_context,
+            "changed": changed,
+            "not_asked": others,
+            "reads_memories": reader is not None and not reader.reads_context,
         }
-        refuse(faults)
+        named = {"other": "".join(others[:1]), "reader": manifest["choices"].get("reader")}
+        refuse({_text(name, where=where, **named): wrong for name, wrong in faults.items()})
 
     def named(self, overrides: Sequence[str]) -> list[str]:
         """Return `overrides` with the parent's id: what `last` or a part of an id stands for may
@@ -191,24 +192,19 @@ def resolve_parent(
     """
     if config["from"] is None:
         if config.only == FAILED_ONES:
-            raise InputError(
-                "only=failed: of which run? add from=RUN; resume=RUN asks the questions that "
-                "failed again in the same run"
-            )
+            raise InputError(_text("which_failed"))
         return config, choices, None
     folder = find_run(str(config["from"]))
     where, parent = f"from={folder.name}", load_manifest(folder)
     paths = [_path(override) for override in overrides]
     others = [path for path in paths if path.partition(".")[0] not in _AGAIN | _FREE]
     faults = {
-        f"{where}: the run is {parent['status']}; resume it to its end first": parent["status"]
-        != "complete",
-        f"{where}: its answers were imported; name a run of eval.run": "strategy"
-        not in parent["config"],
-        f"{where}: {''.join(others[:1])} is set, but retrieval is not repeated; leave it out, or "
-        "start a new run without from=": others,
+        "not_complete": parent["status"] != "complete",
+        "imported": "strategy" not in parent["config"],
+        "not_repeated": others,
     }
-    refuse(faults)
+    named = {"where": where, "status": parent["status"], "other": "".join(others[:1])}
+    refuse({_text(name, **named): is_wrong for name, is_wrong in faults.items()})
     for name, value in parent["config"].items():  # the folder may be somebody else's
         if name not in paths:
             check_config(value, "llm" if name in _MODELS else name, where)
@@ -261,18 +257,13 @@ def _part(paths: Sequence[str], options: Mapping[str, str], where: str, *, only:
     named = sorted(groups & _AGAIN)
     if only == FAILED_ONES:
         if named:
-            raise InputError(
-                f"{where}: only=failed asks again as the run did, but {named[0]} is set; leave one "
-                "of the two out"
-            )
+            raise InputError(_text("failed_and_set", where=where, name=named[0]))
         return "failed"
     if "reader" in groups or ("llm" in groups and options["reader"] == "llm"):
         return "answer"
     if named:
         return "judge"
-    raise InputError(
-        f"{where}: nothing to do again; add judge=..., reader=..., their llm=..., or only=failed"
-    )
+    raise InputError(_text("nothing_again", where=where))
 
 
 def _path(override: str) -> str:

@@ -26,6 +26,7 @@ from memsys.context.writers import ContextWriter
 from memsys.core.errors import InputError, refuse
 from memsys.core.terms import language_of
 from memsys.core.types import Conversation
+from memsys.core.yaml_text import texts
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
@@ -40,6 +41,8 @@ from memsys.llm.recording import Recording
 from memsys.strategies.shared import Shared
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import MemoryStrategy, Strategy
+
+_text = texts(Path(__file__).with_name("texts.yaml"))
 
 FAILED_ONES = "failed"  # value of `only`: the questions of another run that failed
 
@@ -160,22 +163,16 @@ def build(
     make = instantiate(config.strategy, _convert_="all")
     given: dict[str, Any] = {"parts": parts}
     if not (isinstance(make.func, type) and issubclass(make.func, MemoryStrategy)):
-        raise InputError(
-            f"strategy={choices['strategy']}: {make.func.__name__} is not derived from "
-            "memsys.strategies.strategy.MemoryStrategy"
-        )
+        kind = make.func.__name__
+        raise InputError(_text("no_strategy", strategy=choices["strategy"], kind=kind))
     own_retrieval = make.func.writes_memory or make.func.retrieve is not Strategy.retrieve
     goes_on = isinstance(parts.memory, MemoryBuilder) and parts.memory.goes_on
     faults = {
-        f"strategy={choices['strategy']}: cannot filter by owner, since it maintains or searches "
-        "its memory by itself; use dataset.owner_filter=false": parts.owner_filter
-        and own_retrieval,
-        f"strategy={choices['strategy']}: stores each memory as it comes, and those of "
-        f"memory={parts.memory.name} go on from session to session; use memory=turns": goes_on
-        and own_retrieval
-        and not make.func.writes_memory,
+        "owner_filter": parts.owner_filter and own_retrieval,
+        "goes_on": goes_on and own_retrieval and not make.func.writes_memory,
     }
-    refuse(faults)
+    shown = {"strategy": choices["strategy"], "memory": parts.memory.name}
+    refuse({_text(name, **shown): is_wrong for name, is_wrong in faults.items()})
     if make.func.sees_evidence:
         given["evidence"] = {question.id: question.evidence for question in dataset.questions}
     texts: dict[str, str] = {}

@@ -12,11 +12,12 @@ from omegaconf import DictConfig, OmegaConf
 from eval.datasets.types import Dataset
 from eval.judges.judge import Reference
 from memsys.core.errors import InputError, refuse
-from memsys.core.yaml_text import load_table
+from memsys.core.yaml_text import load_table, texts
 from memsys.strategies.strategy import Strategy
 
 _REFERRED = ("k", "budget", "relation_store", "vector_store")  # used where others refer to them
 _NAMES = ("reader.name", "memory.name")  # records name the chosen option instead
+_text_of = texts(Path(__file__).with_name("texts.yaml"))
 _IDLE: Mapping[str, Mapping[str, object]] = load_table(Path(__file__).with_name("idle.yaml"))
 
 
@@ -33,26 +34,19 @@ def check_compatibility(
     # Not llm.get: OmegaConf's error of a missing name keeps its callers' objects in memory.
     misses = dict(dict(llm).get("extra") or {}).get("misses", 0)
     is_number = isinstance(misses, int | float) and not isinstance(misses, bool)
+    known = getattr(dataset, "asks_by_grammar", False)
+    written = getattr(dataset, "dialogues_by_grammar", False)
+    is_judged = judge in ("llm", "panel") and judging in ("none", "grammar")
+    facts = {"judge": judge, "misses": misses, "reader": reader}
     faults = {
-        "reader=chain: knows only the questions of dataset=synthetic and planted ones; add "
-        "dataset=synthetic, or use reader=extractive": reader == "chain"
-        and not getattr(dataset, "asks_by_grammar", False),
-        "llm=grammar: writes memories only of dataset=synthetic; add dataset=synthetic "
-        "reader=chain, or use llm=openai": grammar
-        and not getattr(dataset, "dialogues_by_grammar", False),
-        "reader=llm: llm=grammar writes memories and answers no question; use reader=chain": grammar
-        and reader == "llm",
-        f"judge={judge}: llm=grammar writes memories and judges nothing; use judge=none, or "
-        "another judge by llm@judge_llm=openai": grammar
-        and judge in ("llm", "panel")
-        and judging in ("none", "grammar"),
-        f"llm.extra.misses: {misses!r}; use a share of 0 to 1": grammar
-        and not (is_number and 0 <= misses <= 1),
-        f"reader={reader}: dataset={getattr(dataset, 'name', None)} has no gold answers, only "
-        "relevant documents; add reader=none": reader != "none"
-        and not getattr(dataset, "has_gold", True),
+        "chain": reader == "chain" and not known,
+        "grammar": grammar and not written,
+        "grammar_reads": grammar and reader == "llm",
+        "grammar_judges": grammar and is_judged,
+        "misses": grammar and not (is_number and 0 <= misses <= 1),
+        "no_gold": reader != "none" and not getattr(dataset, "has_gold", True),
     }
-    refuse(faults)
+    _refuse(faults, **facts, dataset=getattr(dataset, "name", None))
 
 
 def check_reference(name: str, compares: Reference, dataset: Dataset) -> None:
@@ -61,14 +55,15 @@ def check_reference(name: str, compares: Reference, dataset: Dataset) -> None:
     """
     with_cue = sum(question.cue is not None for question in dataset.questions)
     faults = {
-        f"judge: {name}: judges whether a reply shows awareness of a cue, and "
-        f"dataset={dataset.name} has none; use judge.rubric=generous or strict": compares == "cue"
-        and not with_cue,
-        f"judge: {name}: compares with gold answers, and dataset={dataset.name} has none, only "
-        "cues; use judge=llm judge.rubric=awareness, or judge=none": compares == "gold"
-        and with_cue == len(dataset.questions),
+        "no_cue": compares == "cue" and not with_cue,
+        "only_cues": compares == "gold" and with_cue == len(dataset.questions),
     }
-    refuse(faults)
+    _refuse(faults, judge=name, dataset=dataset.name)
+
+
+def _refuse(faults: Mapping[str, bool], **facts: object) -> None:
+    """Raise InputError with the text of the first fault that is true."""
+    refuse({_text_of(name, **facts): is_wrong for name, is_wrong in faults.items()})
 
 
 def without_effect(
@@ -108,8 +103,7 @@ def without_effect(
 def lower_limits(config: DictConfig) -> list[str]:
     """Return a line for each model whose own limit on calls at once is below `concurrency`."""
     return [
-        f"{group}.concurrency={limit} is lower than concurrency={config.concurrency}: at most "
-        f"{limit} calls at once; raise {group}.concurrency to allow more"
+        _text_of("lower_limit", group=group, limit=limit, concurrency=config.concurrency)
         for group in ("llm", "judge_llm")
         if (limit := OmegaConf.select(config, f"{group}.concurrency")) is not None
         and limit < config.concurrency

@@ -26,9 +26,8 @@ from eval.rendering.terminal import widen
 from eval.run.arguments import check_arguments, check_folder, flags_first, groups_of
 from eval.run.option_help import options_help, title
 from eval.run.settings import check_overrides, check_settings
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, as_started
 from memsys.core.places import CONF, cache_folder
-from memsys.core.program import as_started
 
 CONFIG = "config"  # of conf/
 _HYDRA_FLAGS = ("help", "hydra_help", "cfg", "info", "resolve", "shell_completion")  # to Hydra

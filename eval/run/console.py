@@ -18,6 +18,9 @@ from eval.run.build import Built
 from eval.run.failures import LOG
 from memsys.core.errors import InputError
 from memsys.core.places import MANIFEST, in_runs
+from memsys.core.yaml_text import texts
+
+_text = texts(Path(__file__).with_name("texts.yaml"))
 
 _SEARCHED = 50  # newest runs that may be one to compare with
 # Arguments that name a strategy and its settings, or this one run.
@@ -35,10 +38,7 @@ def show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
     print(sentence(head(manifest)))
     if dataset.repairs:
         print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
-    warnings = [
-        f"warning: no price is known for {model}, so its cost is unknown; give one by pricing=FILE"
-        for model in built.models.unpriced
-    ]
+    warnings = [_text("no_price", model=model) for model in built.models.unpriced]
     for line in (*notes, *warnings, *(f"warning: {one}" for one in built.models.warnings)):
         print(sentence(line), file=sys.stderr)
 
@@ -73,11 +73,9 @@ def show_end(
         print("\n" + "\n".join(map(sentence, notes)))
     adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
     if adversarial["abstained"] is not None and overall["abstained"] is not None:
-        text = (
-            f"Abstained on {_share(adversarial)} questions of type 5, where that is right, and on "
-            f"{_share(overall)} of {answered(summary['by_type'])}, where it is a false refusal."
-        )
-        print("\n" + sentence(text))
+        right, false = _share(adversarial), _share(overall)
+        of = answered(summary["by_type"])
+        print("\n" + sentence(_text("abstained", right=right, false=false, of=of)))
     first = None
     if summary["errors"]:
         print(f"{summary['errors']} of {summary['n']} questions failed; they are in no mean")
@@ -99,12 +97,8 @@ def show_end(
 
 def show_failure(failed: int, questions: int, tolerated: float) -> None:
     """Print that a run fails in which `failed` of `questions` failed."""
-    how_many = (
-        "every question failed"
-        if failed == questions
-        else f"{failed} of {questions} questions failed, more than "
-        f"failures.tolerated={tolerated} allows"
-    )
+    name = "every_failed" if failed == questions else "many_failed"
+    how_many = _text(name, failed=failed, questions=questions, tolerated=tolerated)
     print(f"failed: {how_many} (exit code {FAILED})", file=sys.stderr)
 
 
@@ -150,13 +144,9 @@ def after_sweep(runs: Sequence[tuple[Path, Manifest]], *, answered: bool = True)
 
 def after_failure(folder: Path, manifest: Manifest, first: Record) -> list[str]:
     """Return what to mend in a run of which `first` failed, and the command that resumes it."""
-    error = first["error"]
-    if error is not None and "traceback" in error:
-        remedy = f"correct the code that {folder / LOG} names, and resume the run:"
-    elif manifest["llm"] or manifest["judge"]:
-        remedy = "check llm.base_url, llm.model and the key of the endpoint, and resume the run:"
-    else:
-        remedy = "correct the cause, and resume the run:"
+    calls, is_code = manifest["llm"] or manifest["judge"], "traceback" in (first["error"] or {})
+    name = "mend_code" if is_code else "mend_model" if calls else "mend"
+    remedy = _text(name, log=folder / LOG)
     return [remedy, in_place(resume_command(manifest), folder)]
 
 

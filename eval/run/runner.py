@@ -27,7 +27,10 @@ from eval.run.question import Agent, Asked, Outcome, ask, failed, judge_again
 from eval.run.run_files import RecordFile, RunFiles
 from memsys.core.concurrency import run_jobs
 from memsys.core.types import Conversation
+from memsys.core.yaml_text import texts
 from memsys.strategies.strategy import MemoryStrategy
+
+_text = texts(Path(__file__).with_name("texts.yaml"))
 
 _PARTS = ("ingest", "retrieve", "answer", "judge", "score")  # of a run; the rest is the harness
 _NAMED = 20  # conversations in warnings
@@ -150,11 +153,7 @@ class Runner:
         self._streak.note(question.searched, failure)
         limit = self.policy and self.policy.stop_after
         if failure and limit and self._streak.in_a_row >= limit and not self._progress.is_over:
-            raise RepeatedFailure(
-                f"{limit} questions in a row failed alike, the last one {question.id} in "
-                f"{failure.phase}: {failure.kind}: {failure.message}; correct the cause and resume "
-                "the run, or set failures.stop_after=null to go on regardless"
-            )
+            raise RepeatedFailure(_text("repeated", limit=limit, id=question.id, failure=failure))
 
     def _ingest(
         self, conversation: Conversation, strategy: MemoryStrategy
@@ -215,13 +214,12 @@ class Runner:
         """
         k = self.built.make_strategy("").k
         covered = [
-            f"{conversation}: k={k} covers all {memories} memories, so nothing is selected"
+            _text("covered", conversation=conversation, k=k, memories=memories)
             for conversation, memories in self._files.memories.items()
             if k is not None and k >= memories
         ]
-        if len(covered) > _NAMED:
-            more = len(covered) - _NAMED
-            return [*covered[:_NAMED], f"k={k} covers all memories of {more:,} more conversations"]
+        if (more := len(covered) - _NAMED) > 0:
+            return [*covered[:_NAMED], _text("more_covered", k=k, more=more)]
         return covered
 
     def _length_warnings(self) -> list[str]:
@@ -229,11 +227,7 @@ class Runner:
         cut_off, stored = self._files.cut_off, self._files.memories
         if not cut_off:
             return []
-        name = self._files.embedded[next(iter(cut_off))]
-        more = self.built.models.embedder.reads_more
+        more, name = self.built.models.embedder.reads_more, next(iter(cut_off))
+        facts = {"cut_off": sum(cut_off.values()), "memories": sum(stored.values())}
         remedies = f"{more}, embedder=openai" if more else "embedder=openai"
-        return [
-            f"{sum(cut_off.values()):,} of {sum(stored.values()):,} memories are longer than what "
-            f"{name} reads, and no vector finds the rest of their words; for a new run, use "
-            f"{remedies} or memory=chunks memory.tokens=192"
-        ]
+        return [_text("cut_off", **facts, name=self._files.embedded[name], remedies=remedies)]

@@ -110,12 +110,10 @@ def system_name(given: str | None, path: Path) -> str:
     while path.suffix in ENDINGS:
         path = path.with_suffix("")
     name = path.name if given is None else given
-    if not name.strip() or "/" in name:
-        raise InputError(f"--name {name!r:.60}: give a name without a slash")
-    if not name.isprintable() or len(name.encode()) > _NAME:
-        raise InputError(
-            f"--name {name!r:.60}: give a name of at most {_NAME} bytes that can be printed"
-        )
+    printable = bool(name.strip()) and name.isprintable() and len(name.encode()) <= _NAME
+    if not printable or "/" in name:
+        allowed = f"without a slash, of at most {_NAME} bytes that can be printed"
+        raise InputError(f"--name {name!r:.60}: give a name {allowed}")
     return name
 
 

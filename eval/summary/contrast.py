@@ -97,11 +97,8 @@ def needed_difference(detectable: float, null_error: float, comparisons: int) ->
     The greater of two, as both conditions of `verdict` must hold: `detectable`, for which the
     interval excludes 0, and (z_{1 - .05 / 2m} + z_.80) * `null_error`, for which p is below .05
     after adjustment for m `comparisons` (at worst Bonferroni's). `null_error` is the standard
-    deviation of the mean under random signs, sqrt(sum of d^2) / n. Raises ValueError if
-    `comparisons` is less than 1.
+    deviation of the mean under random signs, sqrt(sum of d^2) / n.
     """
-    if comparisons < 1:
-        raise ValueError("needed_difference: no comparison")
     reach = normal_quantile(1 - LEVEL / (2 * comparisons)) + normal_quantile(_POWER)
     return max(detectable, reach * null_error)
 

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from eval.metrics.retrieval import Judged
-from eval.metrics.retrieval.registry import UNITS, Measure, Unit, parse
+from eval.metrics.retrieval.registry import Measure, Unit, parse
 from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import RANKINGS
-from eval.records.rankings import SESSION, session_of
+from eval.records.rankings import SESSION, Ranked, UnitRanking, session_of
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.summary.known_measures import RankedQuestion, problem_of
+from eval.summary.closing import IMPORTED
 from eval.summary.summarise import groups
 from memsys.core.errors import InputError
 
@@ -42,6 +42,63 @@ class FirstRanks:
     found: Interval
 
 
+@dataclass(frozen=True, slots=True)
+class RankedQuestion:
+    """A question with evidence: its id, its ranking in one unit, and both as metrics read it.
+    `spent`: tokens of the recorded memories, None if unknown.
+    """
+
+    id: str
+    selected: bool
+    ranking: UnitRanking
+    judged: Judged
+    spent: int | None
+
+
+def problem_of(run: Run, question: RankedQuestion, measure: Measure) -> str | None:
+    """Return why the ranking does not determine `measure`; None where it does."""
+    metric, ranking, judged = measure.metric, question.ranking, question.judged
+    cut = measure.cutoff or measure.tokens or measure.turns
+    if question.selected:
+        if cut or metric.ordered:
+            return (
+                f"{run.label}: its memories are selected, without an order: {measure} has no "
+                "value; use recall, recall_any, recall_all or precision without a cutoff"
+            )
+        return None
+    if not cut and not metric.ordered:
+        return f"{run.label}: {measure} of a ranking needs a cutoff, as {measure}@10"
+    reached, needed = ranking.known, judged.wanted if metric.at_evidence else cut or 0
+    if measure.turns is not None:
+        if judged.turns is None:
+            return f"{run.label}: whole sessions were ranked; {measure} needs a ranking of turns"
+        reached = max(ranking.depth, *judged.turns, 0)
+    if measure.tokens is not None:
+        if question.spent is None and ranking.ids:
+            return f"{run.label}: the tokens of its memories are unknown, and so is {measure}"
+        reached = question.spent or 0
+        needed = min(needed, reached) if len(judged.ranks) == judged.wanted else needed
+    if ranking.complete or needed <= reached:
+        return None
+    depth = depth_of(run)
+    if run.manifest.get("kind") == IMPORTED:
+        more = "more ids" if measure.tokens else f"{needed} or more ids"
+        remedy = f"import rankings of {more}, or give their --depth if shorter ones are complete"
+    elif ranking.depth < (depth or 0):
+        remedy = f"let {run.strategy} rank more (docs/extend.md)"
+    elif measure.tokens:
+        remedy = "run it with a greater retrieval.depth"
+    else:
+        remedy = f"run it with retrieval.depth={needed} or more"
+    return f"{run.label}: depth {depth}: {measure} is unknown; {remedy}"
+
+
+def depth_of(run: Run) -> int | None:
+    """Return the recorded depth; None: all memories, or no rankings."""
+    used = run.manifest["retrieval"]
+    return None if used is None else used["depth"]
+
+
 def evidence_of(record: Record, unit: Unit) -> tuple[str, ...]:
     """Return the distinct ids of a question's evidence in `unit`: of sessions, those that the data
     set names, else those of the evidence turns.
@@ -56,9 +113,15 @@ def is_selected(run: Run) -> bool:
     """Return whether the strategy of `run` only selects memories. Raises InputError where no
     rankings are recorded.
     """
+    return all(ranked.selected for ranked in _rankings(run).values())
+
+
+def _rankings(run: Run) -> dict[str, Ranked]:
+    """Return the rankings of `run` by question id. Raises InputError where none are recorded."""
     if not run.rankings:
-        raise InputError(_no_ranking(run, ""))
-    return all(ranked.selected for ranked in run.rankings.values())
+        more = "" if run.manifest.get("memories") else "; run it again with retrieval.depth=100"
+        raise InputError(f"{run.label}: no rankings are recorded{more}")
+    return run.rankings
 
 
 def unit_of(runs: Sequence[Run]) -> Unit:
@@ -76,7 +139,7 @@ def value(run: Run, question: str, measure: Measure) -> float | None:
     record = run.records[question]
     if record["status"] != "ok" or left_out(record):
         return None
-    found = _question(run, record, measure.unit, of_turns=measure.turns is not None)
+    found = _question(run, record, measure.unit)
     if found is None:
         return None
     if problem := problem_of(run, found, measure):
@@ -167,15 +230,13 @@ def _gathered(
     run: Run, measures: Sequence[Measure]
 ) -> tuple[dict[str, dict[str, float | None]], dict[str, str]]:
     """Return the results of `values` for the measures that are known, and of `unknown`."""
-    if not run.rankings:
-        raise InputError(_no_ranking(run, ""))
+    _rankings(run)
     found: dict[str, dict[str, float | None]] = {str(measure): {} for measure in measures}
     problems: dict[str, str] = {}
     for unit in dict.fromkeys(measure.unit for measure in measures):
         chosen = {str(measure): measure for measure in measures if measure.unit == unit}
         try:
-            of_turns = any(measure.turns for measure in chosen.values())
-            for question in _questions(run, unit, of_turns=of_turns):
+            for question in _questions(run, unit):
                 for name, measure in chosen.items():
                     if problem := problem_of(run, question, measure):
                         problems.setdefault(name, problem)
@@ -198,25 +259,20 @@ def _bootstrap(
     return ClusterBootstrap([row["conversation"] for row in rows], seed, resamples)
 
 
-def _questions(run: Run, unit: Unit, *, of_turns: bool = False) -> Iterator[RankedQuestion]:
-    """Yield the questions that count and have evidence; `of_turns`: as in `_question`."""
-    for record in run.counted:
-        if question := _question(run, record, unit, of_turns=of_turns):
-            yield question
+def _questions(run: Run, unit: Unit) -> Iterator[RankedQuestion]:
+    """Yield the questions that count and have evidence."""
+    yield from filter(None, (_question(run, record, unit) for record in run.counted))
 
 
-def _question(
-    run: Run, record: Record, unit: Unit, *, of_turns: bool = False
-) -> RankedQuestion | None:
-    """Return a question with its ranking, None without evidence; `of_turns`: with the rank of the
-    first turn of each session.
-    """
+def _question(run: Run, record: Record, unit: Unit) -> RankedQuestion | None:
+    """Return a question with its ranking, None without evidence."""
     wanted = evidence_of(record, unit)
     if not wanted:
         return None
-    ranked = run.rankings.get(record["id"])
+    ranked = _rankings(run).get(record["id"])
     if ranked is None:
-        raise InputError(_no_ranking(run, record["id"]))
+        where = f"{run.label}: {RANKINGS}"
+        raise InputError(f"{where}: no ranking of {record['id']:.60}; run it again whole")
     ranking = ranked.turns if unit == "turn" else ranked.sessions
     if ranking is None:
         raise InputError(
@@ -224,50 +280,13 @@ def _question(
             if unit == "turn"
             else f"{run.label}: its sessions are unknown; use measures of turns"
         )
-    first: dict[str, int] = {}  # rank of the first turn of each ranked session
-    for rank, turn in enumerate(ranked.turns.ids if of_turns and ranked.turns else (), 1):
-        first.setdefault(session_of(turn), rank)
-    turns = tuple(first.values()) if of_turns and ranked.turns else None
+    turns = None
+    if unit == "session" and ranked.turns is not None:  # rank of the first turn of each session
+        first: dict[str, int] = {}
+        for rank, turn in enumerate(ranked.turns.ids, 1):
+            first.setdefault(session_of(turn), rank)
+        turns = tuple(first.values())
     judged = Judged(ranking.ids, wanted, ranking.size, ranking.tokens, turns)
     units = [unit.tokens for unit in (ranked.turns, ranked.sessions) if unit is not None]
     spent = max((tokens[-1] for tokens in units if tokens), default=None)
     return RankedQuestion(record["id"], ranked.selected, ranking, judged, spent)
-
-
-def _no_ranking(run: Run, question: str) -> str:
-    if not run.rankings:
-        more = "" if run.manifest.get("memories") else "; run it again with retrieval.depth=100"
-        return f"{run.label}: no rankings are recorded{more}"
-    return f"{run.label}: {RANKINGS}: no ranking of {question:.60}; run it again whole"
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceRanks:
-    """Rank, from 1, of each evidence `unit` (turn or session) of a question in its ranking.
-
-    A rank is None where the ranking does not contain the id. `listed`: number of ids in the
-    ranking. `complete`: the ranking contains the whole store. `selected`: it has no order.
-    """
-
-    unit: Unit
-    ranks: dict[str, int | None]
-    listed: int
-    complete: bool
-    selected: bool
-
-
-def evidence_ranks(run: Run, record: Record) -> EvidenceRanks | None:
-    """Return the ranks of a question's evidence turns, or of its sessions where it names no turns
-    or only sessions were ranked; None without evidence or a recorded ranking.
-    """
-    ranked = run.rankings.get(record["id"])
-    if ranked is None:
-        return None
-    for unit in UNITS:
-        ranking = ranked.turns if unit == "turn" else ranked.sessions
-        wanted = evidence_of(record, unit)
-        if ranking is not None and wanted:
-            ids = ranking.ids
-            ranks = {id_: ids.index(id_) + 1 if id_ in ids else None for id_ in wanted}
-            return EvidenceRanks(unit, ranks, len(ranking.ids), ranking.complete, ranked.selected)
-    return None

@@ -20,26 +20,51 @@ from eval.transcripts.questions import RULES, Silver, questions
 from memsys.core.errors import InputError, check_whole
 from memsys.core.files import shown
 from memsys.core.types import Conversation
-from memsys.core.yaml_text import load_table
 
 FILE = "transcripts.json"
-_TEXTS = load_table(Path(__file__).with_name("texts.yaml"), KNOWN=KNOWN)
 _IGNORED = b"*\n"
 _STRATEGIES = ("bm25", "vector_only", "hybrid_rank", "fusion")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Import and write; return the exit code: 2 for bad input."""
-    options = parser("transcripts", _TEXTS["help"])
+    options = parser(
+        "transcripts",
+        "Make a data set of your own chats with an assistant: conversations in "
+        "LoCoMo's layout and questions by rule. Everything stays on this machine; no "
+        "model is called.",
+    )
     add = options.add_argument
-    add("path", type=Path, metavar="PATH", help=_TEXTS["path"])
-    add("--out", type=Path, default=Path("transcripts"), help=_TEXTS["out"])
-    add("--questions", type=int, default=100, metavar="N", help=_TEXTS["questions"])
-    add("--seed", type=int, default=0, help=_TEXTS["seed"])
-    add("--user", default="User", metavar="NAME", help=_TEXTS["user"])
-    add("--assistant", default="Assistant", metavar="NAME", help=_TEXTS["assistant"])
-    add("--sessions", type=int, metavar="N", help=_TEXTS["sessions"])
-    add("--characters", type=int, default=800, metavar="N", help=_TEXTS["characters"])
+    add("path", type=Path, metavar="PATH", help=f"file, folder or zip archive: {KNOWN}")
+    add(
+        "--out",
+        type=Path,
+        default=Path("transcripts"),
+        help="folder to write (default: ./%(default)s)",
+    )
+    add(
+        "--questions",
+        type=int,
+        default=100,
+        metavar="N",
+        help="at most N for each conversation (default: %(default)s)",
+    )
+    add("--seed", type=int, default=0, help="of the choice of questions (default: %(default)s)")
+    add("--user", default="User", metavar="NAME", help="your name (default: %(default)s)")
+    add("--assistant", default="Assistant", metavar="NAME", help="its name (default: %(default)s)")
+    add(
+        "--sessions",
+        type=int,
+        metavar="N",
+        help="only the last N sessions of each conversation (default: all)",
+    )
+    add(
+        "--characters",
+        type=int,
+        default=800,
+        metavar="N",
+        help="longer messages become several turns (default: %(default)s)",
+    )
     return code_of(lambda: _import(options.parse_args(arguments)))
 
 
@@ -57,7 +82,10 @@ def _import(options: argparse.Namespace) -> None:
         one.id: questions(one, options.questions, options.seed) for one in imported.conversations
     }
     if not any(asked.values()):
-        raise InputError(_TEXTS["no_question"].format(shown(options.path)))
+        raise InputError(
+            f"{shown(options.path)}: too little text for a question; nothing is written. The rules "
+            "are for English (see docs/transcripts.md)"
+        )
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     (folder / ".gitignore").write_bytes(_IGNORED)  # a private text is never committed
     with replacing(folder / FILE) as file:
@@ -76,7 +104,10 @@ def _folder(folder: Path) -> Path:
     check_out(folder)
     others = sorted(one.name for one in folder.glob("*.json") if one.name != FILE)
     if others:
-        raise InputError(_TEXTS["others"].format(shown(folder), shown(others[0])))
+        raise InputError(
+            f"--out {shown(folder)}: has {shown(others[0])}, which a run would read, too; name "
+            "another folder"
+        )
     ignored = folder / ".gitignore"
     if ignored.exists() and not (ignored.is_file() and ignored.read_bytes() == _IGNORED):
         raise InputError(f"--out {shown(folder)}: has a .gitignore of its own; name another folder")

@@ -10,30 +10,13 @@ import re
 from datetime import date, timedelta
 from functools import lru_cache
 
-from memsys.core.dates import (
-    SEASONS,
-    DateMention,
-    Period,
-    compiled,
-    days_from,
-    find_mentions,
-    in_month,
-    in_season,
-    in_year,
-    nearest_year,
-    on_date,
-    on_day,
-    real_date,
-    shift_month,
-    week_of,
-    write_day,
-)
+from memsys.core import dates
 from memsys.core.english_dates import TABLE, find_dates
 from memsys.core.numbers import chinese_value
 from memsys.core.terms import is_cjk
 
 
-def dates_of(text: str, said: date) -> tuple[DateMention, ...]:
+def dates_of(text: str, said: date) -> tuple[dates.DateMention, ...]:
     """Return every date that `text`, said on the day `said`, mentions, in order of position."""
     return find_dates_zh(text, said) if is_cjk(text) else find_dates(text, said)
 
@@ -50,94 +33,95 @@ def _year_of(m: re.Match[str], said: date) -> int | None:
     return said.year + _YEARS[m["which"]] if m["which"] else None
 
 
-def _month_day(m: re.Match[str], said: date) -> Period | None:
+def _month_day(m: re.Match[str], said: date) -> dates.Period | None:
     month = chinese_value(m["month"]) or 0
     if not 1 <= month <= 12:
         return None
     year = _year_of(m, said)
     if year is None:
-        year = nearest_year(said, month, 15)
+        year = dates.nearest_year(said, month, 15)
     if not m["dom"]:
-        return in_month(date(year, month, 1), chinese=True)
-    return on_date(year, month, chinese_value(m["dom"]) or 0, chinese=True)
+        return dates.in_month(date(year, month, 1), chinese=True)
+    return dates.on_date(year, month, chinese_value(m["dom"]) or 0, chinese=True)
 
 
-def _whole_year(m: re.Match[str], said: date) -> Period | None:
+def _whole_year(m: re.Match[str], said: date) -> dates.Period | None:
     year = _year_of(m, said)
-    return in_year(year, chinese=True) if year else None
+    return dates.in_year(year, chinese=True) if year else None
 
 
-def _season(m: re.Match[str], said: date) -> Period | None:
+def _season(m: re.Match[str], said: date) -> dates.Period | None:
     year = _year_of(m, said) or said.year
     name = _SEASONS[m["season"]]
-    if not m["year"] and not m["which"] and date(year, SEASONS[name], 1) > said:
+    if not m["year"] and not m["which"] and date(year, dates.SEASONS[name], 1) > said:
         year -= 1
-    return in_season(name, year, f"{year}年{m['season']}天")
+    return dates.in_season(name, year, f"{year}年{m['season']}天")
 
 
 def _steps(which: str) -> int:
     return which.count("下") - which.count("上")
 
 
-def _weekday(m: re.Match[str], said: date) -> Period:
-    monday = week_of(said) + timedelta(days=7 * _steps(m["which"] or ""))
-    return on_day(monday + timedelta(days=_WEEKDAYS[m["day"]]), chinese=True)
+def _weekday(m: re.Match[str], said: date) -> dates.Period:
+    monday = dates.week_of(said) + timedelta(days=7 * _steps(m["which"] or ""))
+    return dates.on_day(monday + timedelta(days=_WEEKDAYS[m["day"]]), chinese=True)
 
 
-def _weekend(m: re.Match[str], said: date) -> Period:
+def _weekend(m: re.Match[str], said: date) -> dates.Period:
     steps = _steps(m["which"] or "")
-    saturday = week_of(said) + timedelta(days=5 + 7 * steps)
-    text = f"{write_day(saturday, chinese=True)}那个周末"
-    return days_from(saturday, 2, text)
+    saturday = dates.week_of(said) + timedelta(days=5 + 7 * steps)
+    text = f"{dates.write_day(saturday, chinese=True)}那个周末"
+    return dates.days_from(saturday, 2, text)
 
 
-def _week(m: re.Match[str], said: date) -> Period:
+def _week(m: re.Match[str], said: date) -> dates.Period:
     steps = _steps(m["which"])
-    text = f"{write_day(said, chinese=True)}{_WEEKS[steps]}"
-    return days_from(week_of(said) + timedelta(days=7 * steps), 7, text)
+    text = f"{dates.write_day(said, chinese=True)}{_WEEKS[steps]}"
+    return dates.days_from(dates.week_of(said) + timedelta(days=7 * steps), 7, text)
 
 
-def _month(m: re.Match[str], said: date) -> Period | None:
-    moved = shift_month(said.replace(day=1), _steps(m["which"]))
+def _month(m: re.Match[str], said: date) -> dates.Period | None:
+    moved = dates.shift_month(said.replace(day=1), _steps(m["which"]))
     if not m["dom"]:
-        return in_month(moved, chinese=True)
-    return on_date(moved.year, moved.month, chinese_value(m["dom"]) or 0, chinese=True)
+        return dates.in_month(moved, chinese=True)
+    return dates.on_date(moved.year, moved.month, chinese_value(m["dom"]) or 0, chinese=True)
 
 
-def _counted(m: re.Match[str], said: date) -> Period | None:
+def _counted(m: re.Match[str], said: date) -> dates.Period | None:
     sign = -1 if m["side"] in ("前", "以前", "之前") else 1
     unit, n = m["unit"], chinese_value(m["count"])
     side = "前" if sign < 0 else "后"
     if m["count"] == "半":
-        return in_month(shift_month(said.replace(day=1), 6 * sign), True) if unit == "年" else None
+        half = dates.shift_month(said.replace(day=1), 6 * sign)
+        return dates.in_month(half, chinese=True) if unit == "年" else None
     if n is None:
         length = {"天": 1, "周": 7, "月": 30, "年": 365}[unit[-1] if unit[-1] in "天月年" else "周"]
-        text = f"{write_day(said, chinese=True)}的{side}几{unit}"
-        return days_from(said + timedelta(days=length * (3 * sign - 1)), 2 * length, text)
+        text = f"{dates.write_day(said, chinese=True)}的{side}几{unit}"
+        return dates.days_from(said + timedelta(days=length * (3 * sign - 1)), 2 * length, text)
     if unit == "天":
-        return on_day(said + timedelta(days=sign * n), chinese=True)
+        return dates.on_day(said + timedelta(days=sign * n), chinese=True)
     if unit == "年":
-        return in_year(said.year + sign * n, chinese=True) if n < 150 else None
+        return dates.in_year(said.year + sign * n, chinese=True) if n < 150 else None
     if unit.endswith("月"):
-        return in_month(shift_month(said.replace(day=1), sign * n), chinese=True)
-    text = f"{write_day(said, chinese=True)}的{side}{m['count']}周"
-    return days_from(week_of(said) + timedelta(days=7 * sign * n), 7, text)
+        return dates.in_month(dates.shift_month(said.replace(day=1), sign * n), chinese=True)
+    text = f"{dates.write_day(said, chinese=True)}的{side}{m['count']}周"
+    return dates.days_from(dates.week_of(said) + timedelta(days=7 * sign * n), 7, text)
 
 
-def _since(m: re.Match[str], said: date) -> Period | None:
+def _since(m: re.Match[str], said: date) -> dates.Period | None:
     n, unit = chinese_value(m["count"]), m["unit"]
     if n is None or n > 150:
         return None
     if unit == "年":
-        period = in_year(said.year - n, chinese=True)
+        period = dates.in_year(said.year - n, chinese=True)
     elif unit.endswith("月"):
-        period = in_month(shift_month(said.replace(day=1), -n), chinese=True)
+        period = dates.in_month(dates.shift_month(said.replace(day=1), -n), chinese=True)
     else:
-        period = on_day(said - timedelta(days=n * (1 if unit == "天" else 7)), chinese=True)
-    return Period(period.first, period.last, "since", period.text)
+        period = dates.on_day(said - timedelta(days=n * (1 if unit == "天" else 7)), chinese=True)
+    return dates.Period(period.first, period.last, "since", period.text)
 
 
-_RULES = compiled(
+_RULES = dates.compiled(
     TABLE["chinese"],
     {
         rule.__name__.lstrip("_"): rule
@@ -151,9 +135,9 @@ _RULES = compiled(
 
 
 @lru_cache(maxsize=32_768)
-def find_dates_zh(text: str, said: date) -> tuple[DateMention, ...]:
+def find_dates_zh(text: str, said: date) -> tuple[dates.DateMention, ...]:
     """Return every date that a Chinese text mentions, resolved against `said`, in order."""
-    return find_mentions(text, text, _RULES, said)
+    return dates.find_mentions(text, text, _RULES, said)
 
 
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
@@ -202,6 +186,6 @@ def iso_date(text: str) -> str | None:
     if match is None:
         return None
     year, month, day = match.groups()
-    if real_date(int(year), int(month or 1), int(day or 1)) is None:
+    if dates.real_date(int(year), int(month or 1), int(day or 1)) is None:
         return None
     return "-".join(part for part in (year, month, day) if part)

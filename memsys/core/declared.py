@@ -191,7 +191,12 @@ def _parameters(target: Any) -> Mapping[str, _Parameter]:
     of the base class to which they are passed on.
     """
     found: dict[str, _Parameter] = {}
-    for one in _constructors(target):
+    constructors = [target]
+    if inspect.isclass(target) and not is_dataclass(target):
+        constructors = [
+            vars(one)["__init__"] for one in target.__mro__[:-1] if "__init__" in vars(one)
+        ]
+    for one in constructors:
         try:
             hints = get_type_hints(one, include_extras=True)
             parameters = inspect.signature(one).parameters.values()
@@ -207,9 +212,3 @@ def _parameters(target: Any) -> Mapping[str, _Parameter]:
 
 
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-
-
-def _constructors(target: Callable[..., object]) -> list[Callable[..., object]]:
-    if not inspect.isclass(target) or is_dataclass(target):
-        return [target]
-    return [vars(one)["__init__"] for one in target.__mro__[:-1] if "__init__" in vars(one)]

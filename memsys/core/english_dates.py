@@ -14,29 +14,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from pathlib import Path
 
-from memsys.core.dates import (
-    WEEKDAYS,
-    DateMention,
-    Period,
-    Rule,
-    compiled,
-    days_from,
-    find_mentions,
-    in_month,
-    in_season,
-    in_year,
-    month_number,
-    nearest_year,
-    on_date,
-    on_day,
-    real_date,
-    shift_month,
-    week_of,
-    weekday_after,
-    weekday_before,
-    weekday_number,
-    write_day,
-)
+from memsys.core import dates
 from memsys.core.numbers import CHINESE_COUNT, COUNT, count_of, spell
 from memsys.core.yaml_text import load_table
 
@@ -46,16 +24,16 @@ TABLE = load_table(
 _STEPS = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1, "following": 1}
 
 
-def full_date(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+def full_date(m: re.Match[str], said: date, _ahead: bool) -> dates.Period | None:
     """Resolve day and month, with or without a year."""
-    month, day = month_number(m["month"]), int(m["dom"])
-    year = int(m["year"]) if m["year"] else nearest_year(said, month, day)
-    return on_date(year, month, day)
+    month, day = dates.month_number(m["month"]), int(m["dom"])
+    year = int(m["year"]) if m["year"] else dates.nearest_year(said, month, day)
+    return dates.on_date(year, month, day)
 
 
-def month_of_year(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+def month_of_year(m: re.Match[str], said: date, _ahead: bool) -> dates.Period | None:
     """Resolve a month with a year, or after "last" or "next"."""
-    month = month_number(m["month"])
+    month = dates.month_number(m["month"])
     which = (m.groupdict().get("which") or "").lower()
     if m.groupdict().get("year"):
         year = int(m["year"])
@@ -64,26 +42,26 @@ def month_of_year(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
     elif which in ("next", "coming"):
         year = said.year + (month <= said.month)
     else:
-        year = nearest_year(said, month, 1)
-    return in_month(date(year, month, 1))
+        year = dates.nearest_year(said, month, 1)
+    return dates.in_month(date(year, month, 1))
 
 
-def day_of_month(m: re.Match[str], said: date, ahead: bool) -> Period | None:
+def day_of_month(m: re.Match[str], said: date, ahead: bool) -> dates.Period | None:
     """Resolve "on the 15th" to the latest such day, or the next where plans are mentioned."""
     months = (0, 1) if ahead else (0, -1)
     found = (
-        real_date(moved.year, moved.month, int(m["dom"]))
-        for moved in (shift_month(said.replace(day=1), step) for step in months)
+        dates.real_date(moved.year, moved.month, int(m["dom"]))
+        for moved in (dates.shift_month(said.replace(day=1), step) for step in months)
     )
     fitting = [day for day in found if day and (day >= said if ahead else day <= said)]
-    return on_day(fitting[0]) if fitting else None
+    return dates.on_day(fitting[0]) if fitting else None
 
 
-def season(m: re.Match[str], said: date, ahead: bool) -> Period | None:
+def season(m: re.Match[str], said: date, ahead: bool) -> dates.Period | None:
     """Resolve a season with a year, or after "last" or "next"."""
     season, which = m["season"].lower(), (m["which"] or "").lower()
     year = int(m["year"]) if m["year"] else said.year
-    period = in_season(season, year, "")
+    period = dates.in_season(season, year, "")
     if not m["year"]:
         if which in ("last", "past") and period.last >= said:
             year -= 1
@@ -91,24 +69,24 @@ def season(m: re.Match[str], said: date, ahead: bool) -> Period | None:
             year += 1
         elif not which and not ahead and period.first > said:
             year -= 1
-    return in_season(season, year, f"{season} {year}")
+    return dates.in_season(season, year, f"{season} {year}")
 
 
-def holiday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
+def holiday(m: re.Match[str], said: date, ahead: bool) -> dates.Period | None:
     """Resolve a holiday of fixed date: the latest one, or the next where plans are mentioned."""
     month, day = TABLE["holidays"][m["holiday"]]
     if m["year"]:
-        return on_day(date(int(m["year"]), month, day))
+        return dates.on_day(date(int(m["year"]), month, day))
     found = date(said.year, month, day)
     after = m["which"].lower() == "next" or (ahead and m["which"].lower() != "last")
     if after and found < said:
         found = found.replace(year=said.year + 1)
     elif not after and found > said:
         found = found.replace(year=said.year - 1)
-    return on_day(found)
+    return dates.on_day(found)
 
 
-def moved(said: date, unit: str, n: float, word: str, sign: int) -> Period | None:
+def moved(said: date, unit: str, n: float, word: str, sign: int) -> dates.Period | None:
     """Return the period `n` units before (sign -1) or after (+1) the day `said`.
 
     `word` is the word for n: "few" and "several" give a vague wording, "half" a finer unit.
@@ -120,92 +98,93 @@ def moved(said: date, unit: str, n: float, word: str, sign: int) -> Period | Non
     vague = word in ("few", "several", "some")
     steps = sign * round(n)
     if unit in ("day", "night") and not vague:
-        return on_day(said + timedelta(days=steps))
+        return dates.on_day(said + timedelta(days=steps))
     if unit == "month" and not vague:
-        return in_month(shift_month(said.replace(day=1), steps))
+        return dates.in_month(dates.shift_month(said.replace(day=1), steps))
     if unit in ("year", "decade") and not vague:
         year = said.year + steps * (10 if unit == "decade" else 1)
-        return in_year(year) if 1 <= year <= 9998 else None
+        return dates.in_year(year) if 1 <= year <= 9998 else None
     amount = "a few" if vague else spell(round(n))
-    text = f"{amount} {unit}s {side} {write_day(said)}"
+    text = f"{amount} {unit}s {side} {dates.write_day(said)}"
     if not vague and steps in (-1, 1):
-        text = f"the {unit} {side} {write_day(said)}"
+        text = f"the {unit} {side} {dates.write_day(said)}"
     if unit == "week":
-        return days_from(week_of(said) + timedelta(days=7 * steps), 7, text)
+        return dates.days_from(dates.week_of(said) + timedelta(days=7 * steps), 7, text)
     if unit == "weekend":
-        nearest = weekday_before(said, 5) if sign < 0 else weekday_after(said, 5)
-        return days_from(nearest + timedelta(days=7 * (steps - sign)), 2, text)
+        nearest = dates.weekday_before(said, 5) if sign < 0 else dates.weekday_after(said, 5)
+        return dates.days_from(nearest + timedelta(days=7 * (steps - sign)), 2, text)
     length = {"day": 1, "night": 1, "month": 30, "year": 365, "decade": 3650}[unit]
-    return days_from(said + timedelta(days=(steps - 1) * length), 2 * length, text)
+    return dates.days_from(said + timedelta(days=(steps - 1) * length), 2 * length, text)
 
 
-def _counted(m: re.Match[str], said: date, sign: int) -> Period | None:
+def _counted(m: re.Match[str], said: date, sign: int) -> dates.Period | None:
     n, word = count_of(m["count"])
     if n * {"year": 1, "decade": 10}.get(m["unit"].lower(), 0) > 150:
         return None  # history, not an event of the dialogue
     return moved(said, m["unit"].lower(), n, word, sign)
 
 
-def weekdays_ago(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+def weekdays_ago(m: re.Match[str], said: date, _ahead: bool) -> dates.Period | None:
     """Resolve "two Fridays ago"."""
     n, word = count_of(m["count"])
     if word in ("few", "several", "some"):
         return None
-    number = weekday_number(m["weekday"])
-    return on_day(weekday_before(said, number) - timedelta(days=7 * (round(n) - 1)))
+    number = dates.weekday_number(m["weekday"])
+    return dates.on_day(dates.weekday_before(said, number) - timedelta(days=7 * (round(n) - 1)))
 
 
-def since(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+def since(m: re.Match[str], said: date, _ahead: bool) -> dates.Period | None:
     """Resolve a duration until now ("for three years") to its start."""
     n, _ = count_of(m["count"])
     unit = m["unit"].lower()
     if unit in ("year", "decade"):
         start = said.year - round(n * (10 if unit == "decade" else 1))
-        period = in_year(start) if said.year - 150 < start else None
+        period = dates.in_year(start) if said.year - 150 < start else None
     elif unit == "month":
-        period = in_month(shift_month(said.replace(day=1), -round(n)))
+        period = dates.in_month(dates.shift_month(said.replace(day=1), -round(n)))
     else:
         days = round(n * (7 if unit.startswith("week") else 1))
-        period = on_day(said - timedelta(days=days))
-    return Period(period.first, period.last, "since", period.text) if period else None
+        period = dates.on_day(said - timedelta(days=days))
+    return dates.Period(period.first, period.last, "since", period.text) if period else None
 
 
-def adjacent(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+def adjacent(m: re.Match[str], said: date, _ahead: bool) -> dates.Period | None:
     """Resolve "last", "this" or "next" before a unit."""
     which, unit = m["which"].lower(), m["unit"].lower()
     sign = _STEPS.get(which, 0)
     if sign and unit in ("week", "weekend", "day"):
         return moved(said, unit, 1, "one", sign)
     if unit == "night":
-        return on_day(said + timedelta(days=sign))
+        return dates.on_day(said + timedelta(days=sign))
     if unit == "month":
-        return in_month(shift_month(said.replace(day=1), sign))
+        return dates.in_month(dates.shift_month(said.replace(day=1), sign))
     if unit == "year":
-        return in_year(said.year + sign)
+        return dates.in_year(said.year + sign)
     if unit in ("week", "weekend"):
-        text = f"the {unit} of {write_day(said)}"
-        saturday = week_of(said) + timedelta(days=5)
-        return days_from(week_of(said), 7, text) if unit == "week" else days_from(saturday, 2, text)
+        text = f"the {unit} of {dates.write_day(said)}"
+        monday = dates.week_of(said)
+        first, days = (monday, 7) if unit == "week" else (monday + timedelta(days=5), 2)
+        return dates.days_from(first, days, text)
     return None
 
 
-def weekday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
+def weekday(m: re.Match[str], said: date, ahead: bool) -> dates.Period | None:
     """Resolve a weekday; after "last" or "next" two days are possible, so the wording is vague."""
     which = (m.groupdict().get("which") or "").lower()
-    number = weekday_number(m["weekday"])
+    number = dates.weekday_number(m["weekday"])
     if which == "this":
-        day = week_of(said) + timedelta(days=number)
-        return on_day(day + timedelta(days=7 * (ahead and day < said)))
+        day = dates.week_of(said) + timedelta(days=number)
+        return dates.on_day(day + timedelta(days=7 * (ahead and day < said)))
     after = which in ("next", "coming") or (ahead and which not in ("last", "past"))
-    day = weekday_after(said, number) if after else weekday_before(said, number)
+    day = dates.weekday_after(said, number) if after else dates.weekday_before(said, number)
     side = "after" if after else "before"
     if not which:
-        return on_day(day)
-    text = f"the {WEEKDAYS[number].capitalize()} {side} {write_day(said)}"
-    return Period(day, day, "day", text)
+        return dates.on_day(day)
+    text = f"the {dates.WEEKDAYS[number].capitalize()} {side} {dates.write_day(said)}"
+    return dates.Period(day, day, "day", text)
 
 
-_RULES = compiled(
+_RULES = dates.compiled(
     TABLE["english"],
     {
         rule.__name__: rule
@@ -215,8 +194,8 @@ _RULES = compiled(
         )
     }
     | {
-        "iso": lambda m, _said, _ahead: on_date(int(m[1]), int(m[2]), int(m[3])),
-        "year": lambda m, _said, _ahead: in_year(int(m["year"])),
+        "iso": lambda m, _said, _ahead: dates.on_date(int(m[1]), int(m[2]), int(m[3])),
+        "year": lambda m, _said, _ahead: dates.in_year(int(m["year"])),
         "ago": lambda m, said, _ahead: _counted(m, said, -1),
         "later": lambda m, said, _ahead: _counted(m, said, 1),
         "before_last": lambda m, said, _ahead: moved(said, m["unit"].lower(), 2, "two", -1),
@@ -237,7 +216,7 @@ def plain(text: str) -> str:
 
 
 @lru_cache(maxsize=32_768)
-def find_dates(text: str, said: date) -> tuple[DateMention, ...]:
+def find_dates(text: str, said: date) -> tuple[dates.DateMention, ...]:
     """Return every date that `text` mentions, resolved against `said`, in order of position.
 
     A bare weekday lies before `said`, unless words of plans ("will", "going to") put it after.
@@ -247,11 +226,11 @@ def find_dates(text: str, said: date) -> tuple[DateMention, ...]:
     hints = frozenset(hint.lastgroup for hint in _HINTS.finditer(low))
     if not hints:
         return ()
-    return find_mentions(text, low, _rules(hints), said, _PLANS.search(low) is not None)
+    return dates.find_mentions(text, low, _rules(hints), said, _PLANS.search(low) is not None)
 
 
 @lru_cache(maxsize=256)
-def _rules(hints: frozenset[str | None]) -> list[Rule]:
+def _rules(hints: frozenset[str | None]) -> list[dates.Rule]:
     """Return the rules that may find a date in a text with these parts of dates."""
     return [rule for rule in _RULES if _part(rule[0]) in (None, *hints)]
 

@@ -134,46 +134,20 @@ def unpack(data: bytes, path: Path, most: int = MOST) -> bytes:
     """
     if not data.startswith(GZIP):
         return data
-    plain = io.BytesIO()
-    for chunk in _unpacked(io.BytesIO(data), len(data), path, most):
-        plain.write(chunk)
-    return plain.getvalue()
-
-
-def unpacked_chunks(path: Path, most: int = MOST, size: int = _CHUNK) -> Iterator[bytes]:
-    """Yield the content of the regular file at `path`, unpacked, in chunks of about `size` bytes.
-
-    Raises InputError as read_bytes and unpack do.
-    """
-    packed = check_regular(path)
-    with _refusals(path), open_entry(path, most=most, linked=True) as file:
-        zipped = file.read(len(GZIP)) == GZIP
-        file.seek(0)
-        if zipped:
-            yield from _unpacked(file, packed, path, most, size)
-            return
-        while chunk := file.read(size):
-            yield chunk
-
-
-def _unpacked(
-    packed: BinaryIO, size: int, path: Path, most: int, chunks: int = _CHUNK
-) -> Iterator[bytes]:
-    """Yield what the gzip file `packed` of `size` bytes contains; InputError as unpack."""
-    name, plain = shown(path), 0
+    packed, plain = io.BytesIO(data), io.BytesIO()
     try:
         with gzip.GzipFile(fileobj=packed) as file:
-            while chunk := file.read(chunks):
-                plain += len(chunk)
+            while chunk := file.read(_CHUNK):
                 limit = min(most, max(_SMALL, _RATIO * packed.tell()))
-                if plain > limit:
+                if plain.tell() + len(chunk) > limit:
                     raise InputError(
-                        f"{name}: {size:,} bytes of gzip unpack to more than {limit:,}; "
-                        "unpack it and name the plain file"
+                        f"{shown(path)}: {len(data):,} bytes of gzip unpack to more than "
+                        f"{limit:,}; unpack it and name the plain file"
                     )
-                yield chunk
+                plain.write(chunk)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{name}: gzip data is damaged or truncated ({error})") from error
+        raise InputError(f"{shown(path)}: gzip data is damaged or truncated ({error})") from error
+    return plain.getvalue()
 
 
 def decode(data: bytes, path: Path) -> str:

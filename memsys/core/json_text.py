@@ -21,14 +21,12 @@ _UNPAIRED = re.compile(rf"{_HIGH}(?!{_LOW})|{_LOW}(?<!{_HIGH}{_LOW})|\\\\u[dD]")
 _PLACE = 120  # characters of a place in a message
 
 
-def parse_json(
-    text: str | bytes, *, depth: int = DEPTH, unique: bool = False, nan: bool = False
-) -> Any:
+def parse_json(text: str | bytes, *, unique: bool = False, nan: bool = False) -> Any:
     """Return the value of the JSON document `text`.
 
     `unique`: refuse an object with the same key twice, of which Python drops the first. `nan`:
     accept NaN, which Python writes for a missing number. Raises ValueError with a reason in one
-    line, and the place of the value, unless the text is UTF-8, whole, nested at most `depth` deep,
+    line, and the place of the value, unless the text is UTF-8, whole, nested at most 100 deep,
     and free of NaN, infinity, integers beyond 64 bits and unpaired surrogates, none of which can be
     written again.
     """
@@ -37,23 +35,23 @@ def parse_json(
     try:
         value = json.loads(text, object_pairs_hook=hook)
     except RecursionError:
-        raise ValueError(f"nested more than {depth} deep") from None
+        raise ValueError(f"nested more than {DEPTH} deep") from None
     except ValueError as error:
         if "set_int_max_str_digits" not in str(error):
             raise
         raise ValueError(_LARGE) from None
-    check_json(value, depth=depth, strings=_UNPAIRED.search(text) is not None, nan=nan)
+    check_json(value, strings=_UNPAIRED.search(text) is not None, nan=nan)
     return value
 
 
-def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: bool = False) -> None:
+def check_json(value: Any, *, strings: bool = True, nan: bool = False) -> None:
     """Raise ValueError if `value`, as json.loads or pydantic reads it, exceeds a limit of
     parse_json.
 
     `strings`: look for unpaired surrogates. `nan`: as in parse_json.
     """
     level = [value]
-    for _ in range(depth + 1):
+    for _ in range(DEPTH + 1):
         below: list[Any] = []
         for one in level:
             kind = type(one)
@@ -74,7 +72,7 @@ def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: boo
         if not below:
             return
         level = below
-    raise ValueError(f"nested more than {depth} deep")
+    raise ValueError(f"nested more than {DEPTH} deep")
 
 
 def places(value: Any) -> Iterator[tuple[str, Any]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,18 @@ def load_table(path: Path, **parts: str) -> dict[str, Any]:
     for key, value in yaml.load(path.read_text(encoding="utf-8"), _FAST).items():  # noqa: S506
         table[key] = filled(value)
     return table
+
+
+def texts(path: Path) -> Callable[..., str]:
+    """Return the function that gives a text of the YAML file at `path` by its name, with values for
+    the places in it, such as `{run}`. The file is read at the first call.
+    """
+    table = cache(partial(load_table, path))
+
+    def text(name: str, /, **facts: object) -> str:
+        return str(table()[name].format(**facts))
+
+    return text
 
 
 _BYTES = 2 << 20  # the parser takes seconds for one megabyte

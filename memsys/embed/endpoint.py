@@ -72,36 +72,31 @@ class EndpointEmbedder(Embedder):
         return vectors, usage_of(answer) or Usage(calls=1)
 
     def _read(self, answer: Mapping[str, Any], expected: int) -> Vectors:
-        """Return the unit vectors of `answer`; raises LLMError if it is not usable."""
+        """Return the unit vectors of `answer` by index, shape (expected, d). Raises LLMError if it
+        has another shape, a vector without a direction, or vectors of another length than before.
+        """
         check_answer(answer, self.model)
-        vectors = _vectors(answer, self.model, expected)
+        rows = answer.get("data") or ()
+        try:
+            by_index = {row["index"]: row["embedding"] for row in rows}
+            if sorted(by_index) != list(range(expected)) or len(by_index) != len(rows):
+                raise LLMError(f"{self.model}: {len(rows)} vectors for {expected} texts")
+            numbers = np.array([by_index[i] for i in range(expected)])
+            with np.errstate(over="ignore", invalid="ignore"):
+                vectors = numbers.astype(np.float32)
+                lengths = np.linalg.norm(vectors, axis=-1)
+        except (TypeError, ValueError, KeyError) as error:
+            raise LLMError(f"{self.model}: the answer is no list of vectors ({error})") from None
+        is_table = numbers.ndim == 2 and numbers.size and numbers.dtype.kind in "if"
+        if not is_table or not np.isfinite(lengths).all() or not lengths.all():
+            raise LLMError(
+                f"{self.model}: the answer is no list of vectors of one length, of finite numbers "
+                "that are not too large, none of them zero"
+            )
+        vectors = unit_rows(vectors)
         if self._length not in (None, vectors.shape[1]):
             raise LLMError(
                 f"{self.model}: vectors of {vectors.shape[1]} numbers, and earlier ones had "
                 f"{self._length}"
             )
         return vectors
-
-
-def _vectors(answer: Mapping[str, Any], model: str, expected: int) -> Vectors:
-    """Return the unit vectors by index, shape (expected, d). Raises LLMError if the answer has
-    another shape, or a vector without a direction.
-    """
-    rows = answer.get("data") or ()
-    try:
-        by_index = {row["index"]: row["embedding"] for row in rows}
-        if sorted(by_index) != list(range(expected)) or len(by_index) != len(rows):
-            raise LLMError(f"{model}: {len(rows)} vectors for {expected} texts")
-        numbers = np.array([by_index[i] for i in range(expected)])
-        with np.errstate(over="ignore", invalid="ignore"):
-            vectors = numbers.astype(np.float32)
-            lengths = np.linalg.norm(vectors, axis=-1)
-    except (TypeError, ValueError, KeyError) as error:
-        raise LLMError(f"{model}: the answer is no list of vectors ({error})") from None
-    is_table = numbers.ndim == 2 and numbers.size and numbers.dtype.kind in "if"
-    if not is_table or not np.isfinite(lengths).all() or not lengths.all():
-        raise LLMError(
-            f"{model}: the answer is no list of vectors of one length, of finite numbers that are "
-            "not too large, none of them zero"
-        )
-    return unit_rows(vectors)

@@ -116,7 +116,13 @@ class NumberedKeys(dict[str, tuple[int | None, Sequence[int], bool, bool]]):
         """Read a token that is not in the cache."""
         key, is_upper, ends = read(token)
         number = None if key is None else self.number(key)
-        ngrams = ngrams_in(token, self._recurring) if is_cjk(token) else ()
+        ngrams = [
+            gram
+            for part in (_parts(token) if is_cjk(token) else ())
+            for start in range(len(part))
+            for end in range(start + _SHORTEST, min(start + _LONGEST, len(part)) + 1)
+            if (gram := part[start:end]) in self._recurring
+        ]
         self[token] = number, [self.number(ngram) for ngram in ngrams], is_upper, ends
         return self[token]
 
@@ -175,17 +181,6 @@ def recurring(texts: Iterable[str]) -> frozenset[str]:
         maximal.update(shorter.keys() - within)
         shorter = frequency
     return frozenset(maximal)
-
-
-def ngrams_in(run: str, vocabulary: frozenset[str]) -> list[str]:
-    """Return the n-grams of a Chinese run that are in `vocabulary`, in order of appearance."""
-    return [
-        gram
-        for part in _parts(run)
-        for start in range(len(part))
-        for end in range(start + _SHORTEST, min(start + _LONGEST, len(part)) + 1)
-        if (gram := part[start:end]) in vocabulary
-    ]
 
 
 def _parts(text: str) -> list[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol, get_args
+from typing import Annotated, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memsys.core.declared import CountFrom0, Range, Share, Weight, check_fields
-from memsys.core.errors import check_choice
 
 Start = Literal["vector", "lexical", "hybrid", "fusion"]
 Scores = NDArray[np.float64]
@@ -39,11 +38,6 @@ class IndexSettings:
     def __post_init__(self) -> None:
         """Raise InputError on a value outside its range."""
         check_fields(self, "index")
-
-
-def check_start(start: str) -> None:
-    """Raise InputError unless `start` names a ranking."""
-    check_choice("strategy.start", start, get_args(Start))
 
 
 def min_max(scores: Scores) -> Scores:

@@ -111,13 +111,13 @@ class InstructedLLM:
 
 
 def needed_model(
-    llm: LLM | None, setting: str, what: str, remedy: str = "llm=openai or llm=local"
+    llm: LLM | None, setting: str, what: str, remedy: str = "add llm=openai or llm=local"
 ) -> LLM:
     """Return `llm`. Raises InputError naming `setting` and `remedy` if it is None; `what`: what a
     model is needed to do.
     """
     if llm is None:
-        raise InputError(f"{setting}: no model to {what}; add {remedy}")
+        raise InputError(f"{setting}: no model to {what}; {remedy}")
     return llm
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from memsys.core.errors import InputError
 from memsys.core.types import Usage
@@ -76,7 +76,11 @@ class Budget:
         so that the run can be resumed under a limit. The calls in the ledger count as spent. Raises
         InputError unless the limit is above 0, or if a call in the ledger has no price.
         """
-        if limit_usd is not None and not _above_0(limit_usd):
+        if limit_usd is not None and not (
+            isinstance(limit_usd, int | float)
+            and not isinstance(limit_usd, bool)
+            and 0 < limit_usd < math.inf
+        ):
             raise InputError(f"llm.budget_usd: {limit_usd!r}; use a number above 0, or null")
         self._limit, self._pricing, self._ledger = limit_usd, pricing, ledger
         self._settled = threading.Condition()
@@ -120,10 +124,11 @@ class Budget:
             calls = f"{self._under_way} call{'s' * (self._under_way > 1)} under way"
             spent += f" and {_dollars(self._reserved)} set aside for {calls}"
         enough = max(2 * limit, self._spent + self._reserved + _NEXT * worst)
+        unit = 10.0 ** (math.floor(math.log10(enough)) - 1)  # of the second significant digit
         return BudgetReached(
             f"the budget of ${limit:,.4g} is reached: {spent}; the next call may cost "
             f"{_dollars(worst)}; resume the run with a higher one",
-            _rounded_up(enough),
+            float(f"{math.ceil(enough / unit) * unit:.2g}"),
         )
 
     def cost(self, model: str, usage: Usage) -> float:
@@ -155,20 +160,9 @@ class Budget:
         return price
 
 
-def _above_0(value: object) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and 0 < float(cast(float, value)) < math.inf
-
-
 def _dollars(value: float) -> str:
     """Return dollars to four digits after the point, or six where these would be few."""
     return f"${value:,.{4 if value >= _FEW or not value else 6}f}"
-
-
-def _rounded_up(value: float) -> float:
-    """Return `value` rounded up to two significant digits."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return float(f"{math.ceil(value / unit) * unit:.2g}")
 
 
 def _worst(body: Mapping[str, Any]) -> Usage:

@@ -79,7 +79,8 @@ class Exchange:
     LLMError if it is unusable, `sample`, and `probing`: another form of the request follows if the
     server declines this one.
 
-    The rest is the request's `body`, and the outcome: `value`, what `check` returned; `key`, under
+    The rest is the request's `path` and `body`, and the outcome: `value`, what `check` returned;
+    `first`, that of a first attempt without the OpenAI client, until it asks for it; `key`, under
     which answer or failure is recorded; `answer` and `row`, a live answer, usable or not, and how
     it is recorded; `latency_ms` of the successful attempt and `waited_ms` before it (queue, rate
     limit, failed attempts and the pauses after them); `recorded`, when a replayed answer was live
@@ -90,7 +91,9 @@ class Exchange:
     check: Callable[[Mapping[str, Any]], object]
     sample: int = 0
     probing: bool = False
+    path: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)
+    first: Any = None
     value: Any = None
     key: str = ""
     answer: Mapping[str, Any] = field(default_factory=dict)
@@ -102,6 +105,11 @@ class Exchange:
     stopped: Exception | None = None
     failed: Usage | None = None
     started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def model(self) -> str:
+        """The model that is asked."""
+        return str(self.body.get("model"))
 
     @property
     def spent_ms(self) -> float:
@@ -121,7 +129,7 @@ class Exchange:
         """Mark the call as failed; the failure is recorded elsewhere (see rejected_key)."""
         self.key, self.failed = rejected_key(self.key), usage
 
-    def call(self, model: str, usage: Usage | None) -> Call:
+    def call(self, usage: Usage | None) -> Call:
         """Return the call for the meter; `usage` is None without a usable answer."""
         spent, is_answered = self.spent_ms, usage is not None
         return Call(
@@ -133,7 +141,7 @@ class Exchange:
             attempts=self.attempts,
             key=self.key if is_answered or self.failed else None,
             recorded=self.recorded if is_answered else None,
-            model=model,
+            model=self.model,
         )
 
 
@@ -183,13 +191,13 @@ class Endpoint:
         configuration and, in mode `replay`, for a missing answer; BudgetReached before a call that
         could exceed the budget.
         """
-        model, exchange.body = str(body.get("model")), body
+        exchange.path, exchange.body = path, body
         try:
-            answer = self._answer(path, body, exchange)
+            answer = self._answer(exchange)
         except (LLMError, Declined):
-            self._meter.note(exchange.call(model, None))
+            self._meter.note(exchange.call(None))
             raise
-        self._meter.note(exchange.call(model, usage_of(answer) or Usage(calls=1)))
+        self._meter.note(exchange.call(usage_of(answer) or Usage(calls=1)))
         return answer
 
     def is_recorded(self, path: str, body: Mapping[str, Any], sample: int) -> bool:
@@ -198,9 +206,10 @@ class Endpoint:
         keys = [key, rejected_key(key)] if self._recording.mode == "replay" else [key]
         return any(self._recording.to_replay(one) is not None for one in keys)
 
-    def _answer(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
+    def _answer(self, exchange: Exchange) -> Mapping[str, Any]:
+        path = self._path + exchange.path
         with self._replaying:
-            key = exchange.key = key_of("POST", self._path + path, body, exchange.sample)
+            key = exchange.key = key_of("POST", path, exchange.body, exchange.sample)
             recorded = self._recording.to_replay(key)
             if recorded is None and self._recording.mode == "replay":
                 recorded = self._recording.find(rejected_key(key))
@@ -208,7 +217,7 @@ class Endpoint:
                 return self._replayed(recorded, exchange)
         if self._recording.mode == "replay":
             raise InputError(
-                f"llm.cache=replay: no recorded answer of {body.get('model')} to request "
+                f"llm.cache=replay: no recorded answer of {exchange.model} to request "
                 f"{key[:12]} in {self._recording.path}; import the run's bundle "
                 "(python -m eval cache import BUNDLE), or set llm.cache=auto"
             )
@@ -217,7 +226,7 @@ class Endpoint:
             if recorded is not None:  # another thread or process was first
                 exchange.waited_ms = exchange.spent_ms
                 return self._replayed(recorded, exchange)
-            return self._live(path, body, exchange)
+            return self._live(exchange)
 
     def _replayed(self, recorded: RecordedAnswer, exchange: Exchange) -> Mapping[str, Any]:
         exchange.latency_ms, exchange.recorded = recorded.latency_ms, recorded.created
@@ -239,9 +248,9 @@ class Endpoint:
             raise self._recording.damaged(recorded.key, "its body is not a JSON object")
         return answer
 
-    def _live(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
+    def _live(self, exchange: Exchange) -> Mapping[str, Any]:
         """Send the request, record its answer, and return the one that counts: the first."""
-        row, answer = self._sent(path, body, exchange), exchange.answer
+        row, answer, body = self._sent(exchange), exchange.answer, exchange.body
         try:
             exchange.check(answer)
         except LLMError:  # `read` raises it below, or that of an earlier answer
@@ -250,9 +259,9 @@ class Endpoint:
             first = self._recording.keep_first(row, body)
         return exchange.read(answer if first.body == row.body else self._json_of(first))
 
-    def _sent(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> RecordedAnswer:
+    def _sent(self, exchange: Exchange) -> RecordedAnswer:
         """Return the row of a live answer; record a failure after all retries, and raise it."""
-        failed = self._client().send(path, body, exchange)
+        failed = self._client().send(exchange)
         if failed is None:
             assert exchange.row is not None  # noqa: S101 - for the type checker
             return exchange.row
@@ -264,9 +273,9 @@ class Endpoint:
             exchange.fail(Usage())  # for replays only
             text = json.dumps({"error": {"message": str(failure)}}, ensure_ascii=False)
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            to, model = self._path + path, str(body.get("model"))
+            to, model = self._path + exchange.path, exchange.model
             row = RecordedAnswer(exchange.key, to, model, status, text, 0.0, None, None, now)
-            self._recording.keep_failed(row, body)
+            self._recording.keep_failed(row, exchange.body)
         raise failure
 
     def _client(self) -> Client:

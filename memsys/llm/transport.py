@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
@@ -49,19 +48,8 @@ _NOBODY = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-@dataclass(slots=True)
-class _Call:
-    """A running call to `path`. `first`: the outcome of its first attempt, if that was made without
-    the OpenAI client, until the client asks for it.
-    """
-
-    path: str
-    exchange: Exchange
-    first: httpx2.Response | Exception | None = None
-
-
 # The OpenAI client between a call and the transport passes no further arguments through.
-_CALL: ContextVar[_Call] = ContextVar("_CALL")
+_CALL: ContextVar[Exchange] = ContextVar("_CALL")
 
 
 class Client(httpx2.BaseTransport):
@@ -90,27 +78,25 @@ class Client(httpx2.BaseTransport):
             http_client=httpx2.Client(transport=self),
         )
 
-    def send(
-        self, path: str, body: Mapping[str, Any], exchange: Exchange
-    ) -> tuple[Exception, int | None] | None:
-        """Return None for an answer to `body`, which is now in `exchange`; else the error after all
-        attempts and the status under which it is recorded: the server's, 0 if no answer was
-        complete, or None if no server was reached and there is nothing to replay.
+    def send(self, exchange: Exchange) -> tuple[Exception, int | None] | None:
+        """Return None for an answer, which is now in `exchange`; else the error after all attempts
+        and the status under which it is recorded: the server's, 0 if no answer was complete, or
+        None if no server was reached and there is nothing to replay.
 
         The error is returned, as one that is raised here would refer to the request and its
         headers.
         """
-        content = _JSON.encode(dict(body)).encode()
-        call = _Call(path, exchange, self._first_attempt(path, content, exchange))
+        content = _JSON.encode(dict(exchange.body)).encode()
+        exchange.first = self._first_attempt(content, exchange)
         if exchange.row is not None:  # it was answered
             return None
-        token = _CALL.set(call)
+        token = _CALL.set(exchange)
         try:
-            self._openai.post(path, cast_to=httpx2.Response, content=content)
+            self._openai.post(exchange.path, cast_to=httpx2.Response, content=content)
         except openai.OpenAIError as error:
             if exchange.stopped is not None:
                 return exchange.stopped, 0
-            failure = self._explained(error, str(body.get("model")), exchange.attempts)
+            failure = self._explained(error, exchange.model, exchange.attempts)
             if isinstance(error, openai.APIStatusError):
                 return failure, error.status_code
             return failure, None if isinstance(error.__cause__, _NOBODY) else 0
@@ -154,12 +140,12 @@ class Client(httpx2.BaseTransport):
         return without_secrets(text, self._key_variable)[:_SHOWN]
 
     def _first_attempt(
-        self, path: str, content: bytes, exchange: Exchange
+        self, content: bytes, exchange: Exchange
     ) -> httpx2.Response | Exception | None:
-        """Send the first attempt of a call to `path`, unless the OpenAI client has sent none yet;
+        """Send the first attempt of a call, unless the OpenAI client has sent none yet;
         return what the OpenAI client expects, an answer or an error, of one that failed.
         """
-        template = self._templates.get(path)
+        template = self._templates.get(exchange.path)
         if template is None:
             return None
         try:
@@ -171,15 +157,15 @@ class Client(httpx2.BaseTransport):
         """Send one attempt. An answer becomes `answer` and `row` of the exchange, an error that
         must not be retried its `stopped`.
         """
-        call = _CALL.get()
-        first, call.first = call.first, None
+        exchange = _CALL.get()
+        first, exchange.first = exchange.first, None
         if isinstance(first, Exception):
             raise first
-        if first is not None:
+        if isinstance(first, httpx2.Response):
             return first
         outgoing = Outgoing.of(request)
-        self._templates.setdefault(call.path, outgoing.with_content(b""))
-        refused = self._send(outgoing, call.exchange)
+        self._templates.setdefault(exchange.path, outgoing.with_content(b""))
+        refused = self._send(outgoing, exchange)
         return httpx2.Response(200) if refused is None else refused
 
     def _send(self, request: Outgoing, exchange: Exchange) -> httpx2.Response | None:
@@ -193,7 +179,7 @@ class Client(httpx2.BaseTransport):
 
     def _attempt(self, request: Outgoing, exchange: Exchange) -> httpx2.Response | None:
         body = exchange.body
-        model, texts = str(body.get("model", "")), body.get("input")
+        model, texts = exchange.model, body.get("input")
         most = _MOST_BYTES + _VECTOR * (len(texts) if isinstance(texts, list) else 1)
         settle = self._budget.reserve(model, body) if self._budget else lambda _: None
         started = time.perf_counter()

@@ -14,8 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsys.core.errors import InputError, complain, problems
-from memsys.core.program import as_started
+from memsys.core.errors import InputError, as_started, complain, problems
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from memsys.context.writers import ContextWriter, Flat
 from memsys.core.declared import Count, Weight
-from memsys.core.errors import InputError, check_number, check_whole
+from memsys.core.errors import InputError, check_choice, check_number, check_whole
 from memsys.core.trusted import addresses, check_addresses, check_config
 from memsys.core.types import Candidate, Query
 from memsys.embed.base import Embedder
 from memsys.graph.build import GraphSettings
-from memsys.index.rank import IndexSettings, Start, check_start
+from memsys.index.rank import IndexSettings, Start
 from memsys.knowledge.facts.extract import ExtractSettings, for_roles
 from memsys.knowledge.facts.fact_writer import UpdateSettings
 from memsys.knowledge.facts.procedure import ProcedureSettings
@@ -26,7 +26,7 @@ from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.relations.find import RelationSettings
 from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.written_graph import WrittenByModel
-from memsys.llm.base import LLM, instructed
+from memsys.llm.base import LLM, instructed, needed_model
 from memsys.service.configuration import Groups, composed
 from memsys.service.configuration_source import OPTIONS, Source, read
 from memsys.stores.faiss_vectors import FaissVectors
@@ -153,7 +153,7 @@ class Relevance(Strategy):
 
     def __init__(self, parts: Parts, k: int | None, start: Start) -> None:
         """Raises InputError on an unknown start."""
-        check_start(start)
+        check_choice("strategy.start", start, get_args(Start))
         super().__init__(parts, k)
         self._by = start
 
@@ -261,10 +261,7 @@ def _relations(groups: Groups, llm: LLM | None) -> RelationSetup | None:
     strategy, share = groups.strategy, None
     if "relation_store" not in groups.config:
         return None
-    if llm is None:
-        raise InputError(
-            f"{groups.where}: no model to write relations with; set llm= (openai, local)"
-        )
+    needed_model(llm, str(groups.where), "write relations with", "set llm= (openai, local)")
     if groups.links:
         graph = dict(groups.config["graph"])
         share = graph.pop("max_share", None)

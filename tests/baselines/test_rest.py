@@ -210,6 +210,12 @@ def test_a_key_that_the_service_repeats_goes_no_further(service, parts, monkeypa
     assert without_secrets("it was correct-horse-9") == "it was $MEM_PASS"  # wherever it appears
 
 
+def test_a_key_without_a_value_and_a_short_value_are_no_secrets(monkeypatch):
+    monkeypatch.setenv("MEM_PASS", "")
+    monkeypatch.setenv("MEM_TOKEN", "blue")
+    assert without_secrets("blue, correct", "MEM_PASS") == "blue, correct"
+
+
 def test_forgetting_deletes_what_the_service_lists_with_the_turns(service, parts):
     rows = [{"id": f"m/{n}", "memory": "x", "metadata": {"turns": [f"D1:{n}"]}} for n in range(101)]
     rows[100]["turns"] = ["D1:3", "D1:7"]

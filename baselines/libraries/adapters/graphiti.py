@@ -44,10 +44,6 @@ class Adapter:
         )
         self._run(self._graph.build_indices_and_constraints())
 
-    def degraded(self) -> list[str]:
-        """Return an empty list: communities and a cross-encoder are no defaults of the library."""
-        return []
-
     def add(self, item: dict[str, Any]) -> int:
         """Return how many facts are new or changed."""
         at = datetime.fromisoformat(item["about"]["time"]).replace(tzinfo=UTC)

@@ -71,7 +71,8 @@ def main() -> None:
                     names = {
                         name: getattr(library.adapter, name) for name in ("library", "version")
                     }
-                    reply |= {**names, "degraded": library.adapter.degraded()}
+                    missing: list[str] = getattr(library.adapter, "degraded", list)()
+                    reply |= {**names, "degraded": missing}
                 else:
                     reply |= library.answer(asked)
             except Exception as error:

@@ -26,22 +26,45 @@ from eval.summary.contrast import NOT_SHOWN, Row
 from eval.summary.measures import UNANSWERED, types_of
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
-from memsys.core.yaml_text import load_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Panel = tuple[str, Sequence[Row]]  # title and rows
 _LINE = 14  # characters of a line below the heat map
-_TEXTS = load_table(Path(__file__).with_name("texts.yaml"), UNANSWERED=" and ".join(UNANSWERED))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    command = parser("compare", _TEXTS["help"], epilog=_TEXTS["example"])
+    command = parser(
+        "compare",
+        "Compare runs with the first one, paired by question: differences with "
+        "intervals, p values adjusted for the number of comparisons, and a verdict in "
+        "words.",
+        epilog=(
+            "Is graph_expand better than vector_only on multi-hop? python -m eval compare "
+            "VECTOR_ONLY_RUN GRAPH_EXPAND_RUN --type multi_hop"
+        ),
+    )
     add_runs(command, compared=True)
     add = command.add_argument
-    add("--score", action="append", default=[], metavar="NAME", help=_TEXTS["score"])
+    add(
+        "--score",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help=(
+            "f1, f1_mem0, bleu1, judge, evidence_recall, abstained or another score of the "
+            "records, or a measure of the rankings, as recall_any@5, ndcg@10 or "
+            "session_recall@10, or what a question takes, compared by ratio: "
+            "context_tokens, answer_tokens, input_tokens, output_tokens, cost_usd, "
+            "judge_cost_usd, retrieve_ms, answer_ms, total_ms, each also by percentile, as "
+            "total_ms_p95; repeatable (default: the first run's F1, the judge's verdicts "
+            "if all runs have them, abstention, and evidence recall; "
+            f"{' and '.join(UNANSWERED)} where a run has no answers, of sessions if a run ranked "
+            "these)"
+        ),
+    )
     add("--type", metavar="TYPE", help="compare on this question type only, as multi_hop")
     which = "the reference: the first run, the best by the first score, or all: every pair of runs"
     add("--against", choices=("first", "best", "all"), default="first", help=which)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval.analyse.diagnose.gate import TEXTS
+from eval.metrics.retrieval.registry import UNITS, Unit
 from eval.metrics.stats.interval import Interval
 from eval.records.run import Run
 from eval.records.schema import Record
@@ -15,7 +16,7 @@ from eval.rendering.blocks import Section, Table
 from eval.rendering.numbers import interval, points
 from eval.rendering.tables import type_name
 from eval.summary.measures import types_of
-from eval.summary.retrieval import evidence_ranks
+from eval.summary.retrieval import evidence_of
 from eval.summary.sample import Sample, by_type, wilson_share
 from memsys.core.errors import InputError
 
@@ -199,6 +200,38 @@ def _split(
             f"{LEAST} questions with all evidence)."
         )
     return parts
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRanks:
+    """Rank, from 1, of each evidence `unit` (turn or session) of a question in its ranking.
+
+    A rank is None where the ranking does not contain the id. `listed`: number of ids in the
+    ranking. `complete`: the ranking contains the whole store. `selected`: it has no order.
+    """
+
+    unit: Unit
+    ranks: dict[str, int | None]
+    listed: int
+    complete: bool
+    selected: bool
+
+
+def evidence_ranks(run: Run, record: Record) -> EvidenceRanks | None:
+    """Return the ranks of a question's evidence turns, or of its sessions where it names no turns
+    or only sessions were ranked; None without evidence or a recorded ranking.
+    """
+    ranked = run.rankings.get(record["id"])
+    if ranked is None:
+        return None
+    for unit in UNITS:
+        ranking = ranked.turns if unit == "turn" else ranked.sessions
+        wanted = evidence_of(record, unit)
+        if ranking is not None and wanted:
+            ids = ranking.ids
+            ranks = {id_: ids.index(id_) + 1 if id_ in ids else None for id_ in wanted}
+            return EvidenceRanks(unit, ranks, len(ranking.ids), ranking.complete, ranked.selected)
+    return None
 
 
 def missed_by_rank(run: Run) -> list[str | Table]:

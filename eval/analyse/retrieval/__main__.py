@@ -38,7 +38,7 @@ from eval.records.run import load_runs
 from eval.records.schema import Manifest
 from eval.rendering.blocks import Section, as_text
 from eval.rendering.contrasts import comma_separated
-from eval.rendering.page import report_markdown
+from eval.rendering.page import page_markdown
 from eval.rendering.palette import GREY, Look, looks
 from eval.rendering.plots import figure, files_of
 from eval.rendering.tables import type_name
@@ -48,7 +48,6 @@ from eval.summary.retrieval import FIRST_RANK
 from memsys.core.errors import InputError
 from memsys.core.files import is_there
 from memsys.core.places import RUNS, find_run
-from memsys.core.yaml_text import load_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,25 +71,81 @@ _CHARTS: tuple[tuple[str, str, str, Callable[[Point], float | None]], ...] = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    texts = load_table(Path(__file__).with_name("texts.yaml"))
-    command = parser("retrieval", texts["help"])
+    command = parser(
+        "retrieval",
+        "Measure the rankings of runs against the evidence of their questions, by "
+        "question type and with intervals; further runs are compared with the first. A "
+        "FILE is a ranking that another system made: it is scored and becomes a run "
+        "folder. docs/retrieval.md explains the measures.",
+    )
     add = command.add_argument
-    add("runs", nargs="+", type=Path, metavar="RUN", help=texts["runs"])
-    add("--unit", choices=UNITS, help=texts["unit"])
-    add("--kind", choices=KINDS, help=texts["kind"])
-    add("--at", type=_cutoffs, metavar="N[,N...]", help=texts["at"])
-    add("--type", metavar="TYPE", help=texts["type"])
-    add("--measure", action="append", default=[], metavar="NAME", help=texts["measure"])
-    add("--all", action="store_true", help=texts["all"])
-    add("--seed", type=int, default=0, help=texts["seed"])
-    add("--out", type=Path, metavar="FOLDER", help=texts["out"])
+    add(
+        "runs",
+        nargs="+",
+        type=Path,
+        metavar="RUN",
+        help=("run folder, id under results/runs or a part of it, or last; or a FILE of rankings"),
+    )
+    add(
+        "--unit",
+        choices=UNITS,
+        help=(
+            "what is ranked (default: turn, or session if a run ranked sessions; with --all: both)"
+        ),
+    )
+    add(
+        "--kind",
+        choices=KINDS,
+        help=("recall: the fraction of the evidence, any of it, or all of it (default: all three)"),
+    )
+    add(
+        "--at",
+        type=_cutoffs,
+        metavar="N[,N...]",
+        help="cutoffs, as 5,10,20 (default: 10; with --all: 5,10)",
+    )
+    add("--type", metavar="TYPE", help="this question type only, as multi_hop")
+    add(
+        "--measure",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="measure such as recall@5, session_ndcg@10 or recall@512tokens; repeatable",
+    )
+    add("--all", action="store_true", help="every definition, side by side")
+    add("--seed", type=int, default=0, help="seed of the resampling (default: 0)")
+    add(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help=("also write there retrieval.md, retrieval.csv with every measure, and the curves"),
+    )
     add_wide(command)
     add = command.add_argument_group("of a FILE").add_argument
-    add("--dataset", metavar=NAMES, help=texts["dataset"])
-    add("--name", help=texts["name"])
-    add("--depth", type=int, metavar="N", help=texts["depth"])
-    add("--partial", action="store_true", default=None, help=texts["partial"])
-    add("--run-folder", type=Path, metavar="FOLDER", help=texts["run_folder"])
+    add(
+        "--dataset",
+        metavar=NAMES,
+        help="the questions whose rankings it contains (default: locomo)",
+    )
+    add("--name", help="system that ranked (default: the file's name); one FILE only")
+    add(
+        "--depth",
+        type=int,
+        metavar="N",
+        help=("rankings were cut at N ids, so that shorter ones are complete (default: unknown)"),
+    )
+    add(
+        "--partial",
+        action="store_true",
+        default=None,
+        help="score a FILE of which most rankings are of no question",
+    )
+    add(
+        "--run-folder",
+        type=Path,
+        metavar="FOLDER",
+        help="run folder (default: results/runs/<time>_<name>); one FILE only",
+    )
     return code_of(lambda: _retrieval(command.parse_args(arguments)))
 
 
@@ -193,7 +248,7 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
                 rows = side_by_side(ranked, defined, [type_])
                 sections.append(Section(title, [about(ranked, [type_]), rows]))
         labels = ", ".join(run.label for run in (*found.ranked, *found.selected))
-        page = report_markdown(f"Rankings: {labels}", sections)
+        page = page_markdown("report.md.j2", title=f"Rankings: {labels}", blocks=sections)
         pictures = [f"![{name.replace('_', ' ')}]({name}.png)" for name in charts]
         texts["retrieval.md"] = "\n".join([page, *pictures, ""])
         for name, text in texts.items():

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from eval.datasets.files import json_value
-from eval.records.files import replacing
+from eval.records.files import write_text
 from memsys.core.errors import InputError, problems
 from memsys.core.files import decode, read_bytes, shown
 
@@ -216,15 +216,14 @@ def load_card(path: Path) -> Card:
 
 def save_card(card: Card, path: Path) -> None:
     """Write `card` as JSON, one line a score. Raises InputError beyond MOST bytes."""
-    data = as_json(card).encode()
-    if len(data) > MOST:
+    text = as_json(card)
+    if (size := len(text.encode())) > MOST:
         raise InputError(
-            f"{shown(path)}: the card would have {len(data):,} bytes, and {MOST:,} are allowed; "
+            f"{shown(path)}: the card would have {size:,} bytes, and {MOST:,} are allowed; "
             "shorten --unknown, or choose fewer question types by dataset.types"
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
-        file.write(data)
+    write_text(path, text)
 
 
 def as_json(card: Card) -> str:

@@ -90,7 +90,11 @@ class Rankings:
         """
         given = dict(self.run.rankings)
         if isinstance(self.run, UnwrittenRun):
-            given |= {one["id"]: _empty(one) for one in records if one["id"] not in given}
+            missing = [one for one in records if one["id"] not in given]
+            nothing = UnitRanking((), size=None, complete=True, tokens=None)
+            for one in missing:
+                store = one.get("store") or one["conversation"]
+                given[one["id"]] = Ranked(one["id"], store, False, (), nothing, nothing)
         of_ids = {record["id"]: record for record in records}
         run = UnwrittenRun(self.run.label, self.run.folder, self.run.manifest, of_ids, given)
         prefix = _SESSION * (self.unit == "session")
@@ -233,12 +237,6 @@ def rankings_of(run: Run, dataset: Dataset) -> Rankings:
     if imported is None or run.has_answers:
         return Rankings(source_of(run.folder / FILE, linked=False), run, questions)
     return Rankings(SourceFile(**imported), run, questions)
-
-
-def _empty(record: Record) -> Ranked:
-    nothing = UnitRanking((), size=None, complete=True, tokens=None)
-    store = record.get("store") or record["conversation"]
-    return Ranked(record["id"], store, selected=False, memories=(), turns=nothing, sessions=nothing)
 
 
 def is_of_rankings(measure: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from eval.datasets.synthetic.languages import (
@@ -18,7 +19,9 @@ from eval.datasets.synthetic.languages import (
     WorldFact,
     parse_question,
 )
+from memsys.core.yaml_text import load_table
 
+PROMPTS = load_table(Path(__file__).with_name("prompts.yaml"))
 Message = dict[str, Any]  # of the assistant
 _KINDS = {"firm": "organisation", "town": "place", "dish": "thing"}
 ANY_DAY = date(2000, 1, 1)  # of messages whose prompt has no day

@@ -19,6 +19,7 @@ from eval.datasets.synthetic.languages import LANGUAGES
 from eval.datasets.synthetic.libraries.graphs import cognee, graphiti, hipporag, lightrag
 from eval.datasets.synthetic.libraries.texts import langmem, letta, mem0ai
 from eval.datasets.synthetic.reading import (
+    PROMPTS,
     Message,
     MissingPartError,
     PromptMessage,
@@ -38,23 +39,6 @@ from memsys.core.tokens import count_tokens
 # Each gives the message that answers a chat request of its library, with `content` and, if tools
 # are called, `tool_calls`; None for a request of another library.
 _LIBRARIES: Final = (cognee, graphiti, hipporag, langmem, letta, lightrag, mem0ai)
-_TOOLS: Final = {
-    "extract_entities": "entities",
-    "establish_relationships": "relations",
-    "delete_graph_memory": "conflicts",
-    "ADD": "operations",
-}
-_ARGUMENTS: Final = {
-    "ADD": ("why",),
-    "NOOP": ("why",),
-    "UPDATE": ("id", "content", "why"),
-    "DELETE": ("id", "why"),
-}
-_REMEDY: Final = (
-    "llm=grammar answers only prompts that write memories (strategy=mem0, mem0_graph, "
-    "memory=facts, and the libraries cognee, graphiti, hipporag, langmem, letta, lightrag, mem0ai, "
-    "mem0ai_graph); use reader=chain judge=none"
-)
 Rows = list[dict[str, Any]]
 _NUMBERED = re.compile(r"(\d+)\. (.*)")
 
@@ -83,7 +67,7 @@ def _answered(_path: str, _key: str, data: bytes) -> Reply:
     try:
         return 200, reply(json.loads(data))
     except UnknownPromptError as error:
-        return 400, refusal(f"{_REMEDY} ({error})")
+        return 400, refusal(f"{PROMPTS['remedy']} ({error})")
 
 
 def reply(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,7 +105,7 @@ def _own_message(asked: Request) -> Message:
     of each list that the tool or the schema names.
     """
     tools, schema = asked.tools, asked.schema
-    step = _TOOLS.get(tools[0], "") if tools else schema.get("name", "summary")
+    step = PROMPTS["tools"].get(tools[0], "") if tools else schema.get("name", "summary")
     names = dict.fromkeys([step, *schema.get("schema", {}).get("properties", ())])
     prompt = _prompt(asked)
     try:
@@ -135,10 +119,11 @@ def _own_message(asked: Request) -> Message:
         return json_message(rows)
     if step != "operations":
         return calling([(tools[0], rows)], "")
-    kinds = [(row["operation"], row) for row in rows[step]]
-    return calling(
-        [(kind, {name: row[name] for name in _ARGUMENTS[kind]}) for kind, row in kinds], ""
-    )
+    calls = []
+    for row in rows[step]:
+        kind = row["operation"]
+        calls.append((kind, {name: row[name] for name in PROMPTS["arguments"][kind]}))
+    return calling(calls, "")
 
 
 def _prompt(asked: Request) -> str:

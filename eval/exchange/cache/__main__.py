@@ -17,28 +17,29 @@ from memsys.core.errors import InputError
 from memsys.core.files import is_there
 from memsys.core.places import cache_folder, find_run
 from memsys.core.types import Usage
-from memsys.core.yaml_text import load_table
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import CALLS, Recording
-
-_TEXTS = load_table(Path(__file__).parents[1] / "texts.yaml")["cache"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Export, import or list; return exit code 2 for invalid input, 130 after Ctrl-C."""
     cache, default = argparse.ArgumentParser(add_help=False), cache_folder()
-    place = _TEXTS["cache"].format(default)
+    place = f"folder of recorded answers (default: the variable MEMSYS_CACHE, else {default})"
     cache.add_argument("--cache", type=Path, default=default, metavar="FOLDER", help=place)
-    parser = cli.parser("cache", _TEXTS["help"])
+    parser = cli.parser(
+        "cache", "Recorded answers of models: docs/models.md describes recording and replay."
+    )
     commands = parser.add_subparsers(required=True)
-    out = commands.add_parser("export", parents=[cache], help=_TEXTS["export"])
+    out = commands.add_parser("export", parents=[cache], help="write the answers that a run used")
     cli.add_run(out)
     out.add_argument("--out", type=Path, required=True, metavar="BUNDLE.jsonl.gz")
     out.set_defaults(do=_export)
-    into = commands.add_parser("import", parents=[cache], help=_TEXTS["import"])
+    into = commands.add_parser(
+        "import", parents=[cache], help="record the answers of a bundle, or of another cache folder"
+    )
     into.add_argument("source", type=Path, metavar="BUNDLE|FOLDER")
     into.set_defaults(do=_import)
-    stats = commands.add_parser("stats", parents=[cache], help=_TEXTS["stats"])
+    stats = commands.add_parser("stats", parents=[cache], help="list recorded answers by model")
     cli.add_wide(stats)
     stats.set_defaults(do=_stats)
     options = parser.parse_args(arguments)
@@ -56,12 +57,17 @@ def _export(options: argparse.Namespace) -> None:
     recording = _existing(options.cache)
     path = folder / CALLS_USED
     if not path.is_file():
-        raise InputError(_TEXTS["no_calls"].format(path))
+        raise InputError(
+            f"{path}: not there; name the folder of a run that called a model (llm=..., or an "
+            "embedder behind an endpoint)"
+        )
     keys = list(dict.fromkeys(line["key"] for line in read_lines(path, schema=USED_CALL)))
     answers = recording.find_all(keys)
     if len(answers) < len(keys):
-        counts = {"known": len(answers), "all": len(keys)}
-        raise InputError(_TEXTS["few"].format(path=recording.path, run=folder, **counts))
+        raise InputError(
+            f"{recording.path}: contains {len(answers):,} of the {len(keys):,} answers that "
+            f"{folder} used; name the cache folder of that run (--cache)"
+        )
     requests = recording.requests([answer.key for answer in answers])
     write_bundle(options.out, answers, requests)
     size = options.out.stat().st_size
@@ -87,7 +93,10 @@ def _import(options: argparse.Namespace) -> None:
     other = sum(stored[answer.key] != answer.body for answer in answers)
     print(f"{recording.path}: {new:,} of {len(answers):,} answers are new")
     if other:
-        print(_TEXTS["others"].format(other))
+        print(
+            f"{other:,} requests already had another answer here, which remains: import into an "
+            "empty --cache to replay the run exactly"
+        )
 
 
 def _stats(options: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from eval.cli import add_run, check_out, code_of, parser
 from eval.datasets.files import load_sources
-from eval.exchange.export.collection import TEXTS, UnitName, write_beir, write_trec
+from eval.exchange.export.collection import UnitName, write_beir, write_trec
 from eval.records.comma_separated import write_rows
 from eval.records.files import writing
 from eval.records.rankings import SESSION, load_memories
@@ -27,18 +27,45 @@ from eval.summary.summarise import summarise
 from memsys.core.errors import InputError, check_whole
 
 _OF_RECORDS = ("parquet", "csv")
+_OPTIONAL = {  # patterns of files that only some exports have
+    "trec": ["qrels/*.trec"],
+    "beir": ["candidates.jsonl"],
+    "parquet": ["rankings.parquet"],
+}
+_WITH_TEXTS = {
+    "trec": "corpus.jsonl and topics.tsv",
+    "beir": "corpus.jsonl and queries.jsonl",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Export and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    command = parser("export", TEXTS["help"], epilog=TEXTS["example"])
+    command = parser(
+        "export",
+        "Export a run for other tools. trec: ranking, qrels, topics and corpus; beir: "
+        "corpus, queries, qrels and the pool of each question; parquet: records and "
+        "rankings; csv: summary and records. docs/exporting.md has examples.",
+        epilog=(
+            "python -m eval export RUN --to trec; ir_measures RUN/trec/qrels.trec "
+            "RUN/trec/run.trec nDCG@10 R@10 RR"
+        ),
+    )
     add_run(command)
     add = command.add_argument
     add("--to", required=True, choices=["trec", "beir", "parquet", "csv"], help="format")
-    add("--out", type=Path, metavar="FOLDER", help=TEXTS["out"])
-    add("--unit", choices=["turn", "session"], help=TEXTS["unit"])
-    add("--depth", type=int, metavar="N", help=TEXTS["depth"])
-    add("--force", action="store_true", help=TEXTS["force"])
+    add("--out", type=Path, metavar="FOLDER", help="(default: a folder named as the format in RUN)")
+    add(
+        "--unit",
+        choices=["turn", "session"],
+        help=("documents of trec and beir (default: turn, or session where sessions were ranked)"),
+    )
+    add(
+        "--depth",
+        type=int,
+        metavar="N",
+        help="documents of each ranking in run.trec at most (default: all that are recorded)",
+    )
+    add("--force", action="store_true", help="replace the files of an earlier export")
     return code_of(lambda: _export(command.parse_args(arguments)))
 
 
@@ -51,14 +78,14 @@ def _export(options: argparse.Namespace) -> None:
             raise InputError(f"--{name} does not apply to --to {options.to}")
     run = load_run(options.run, answered=False)
     out = options.out or run.folder / options.to
-    with _placing(out, TEXTS["optional"][options.to], force=options.force) as folder:
+    with _placing(out, _OPTIONAL.get(options.to, ()), force=options.force) as folder:
         notes = _write(options, run, folder)
         files = [path for path in folder.rglob("*") if path.is_file()]
         names = sorted(path.relative_to(folder).as_posix() for path in files)
     print(f"written to {out}: {', '.join(names)}")
     for note in notes:
         print(f"note: {note}")
-    print(f"note: {_licence(run, TEXTS['with_texts'][options.to])}")
+    print(f"note: {_licence(run, _WITH_TEXTS.get(options.to, f'records.{options.to}'))}")
 
 
 def _write(options: argparse.Namespace, run: Run, folder: Path) -> list[str]:
@@ -154,7 +181,7 @@ def write_parquet(run: Run, folder: Path) -> list[str]:
         parquet.write_table(pa.table(arrays), folder / f"{name}.parquet")
     if run.rankings:
         return []
-    return [TEXTS["no_ranking_file"]]
+    return ["the run has no rankings (retrieval.depth): there is no rankings.parquet"]
 
 
 def write_csvs(run: Run, folder: Path) -> list[str]:

@@ -30,10 +30,8 @@ from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 from memsys.core.turns import are_documents, line
 from memsys.core.types import UNDATED, Session, Turn
-from memsys.core.yaml_text import load_table
 
 UnitName = Literal["turn", "session"]
-TEXTS = load_table(Path(__file__).with_name("texts.yaml"))
 _NO_FIELD = re.compile(r"^\s+|\s+$|[\x00-\x1f\x7f-\x9f\ufeff]")
 
 
@@ -62,7 +60,7 @@ class Collection:
         try:
             conversations = load_original(run.manifest).conversations
         except InputError as error:
-            text = TEXTS["no_texts"].format(run=run.label, error=error)
+            text = f"{run.label}: the texts cannot be exported: {error}"
             raise InputError(text) from error
         self._unit, self._code = unit, code
         self._records = run.records
@@ -70,7 +68,7 @@ class Collection:
         pooled = any(one.id == POOLED for one in conversations)
         self._pooled = pooled and not self._benchmark
         if self._benchmark and unit == SESSION:
-            raise InputError(TEXTS["no_sessions"].format(run=run.label))
+            raise InputError(f"{run.label}: its documents belong to no sessions; use --unit turn")
         asked = {self._store_of(record) for record in run.records.values()}
         pools: dict[str, list[str]] = {}
         self.documents: dict[str, Document] = {}
@@ -79,7 +77,10 @@ class Collection:
                 for turns in [session.turns] if unit == SESSION else [(t,) for t in session.turns]:
                     document = self._document(one.id, session, turns)
                     if self.documents.setdefault(document.id, document) != document:
-                        raise InputError(TEXTS["same_id"].format(run=run.label, id=document.id))
+                        raise InputError(
+                            f"{run.label}: two documents have the id {document.id}; run and export "
+                            "each corpus alone"
+                        )
                     pools.setdefault(session.owner or one.id, []).append(document.id)
         settings = run.manifest["config"].get("dataset")
         filtered = isinstance(settings, Mapping) and bool(settings.get("owner_filter"))
@@ -164,21 +165,29 @@ def _ranked(run: Run, unit: UnitName, depth: int | None) -> dict[str, tuple[Rank
     """
     used = run.manifest["retrieval"]
     if used is None or not run.rankings:
-        raise InputError(TEXTS["no_rankings"].format(run=run.label))
+        raise InputError(
+            f"{run.label}: has no rankings; run it again with retrieval.depth=100, or export --to "
+            "beir, parquet or csv"
+        )
     found = {}
     for ranked in (run.rankings.get(record["id"]) for record in run.counted):
         if ranked is None:
             continue
-        facts = {"run": run.label, "question": ranked.question}
+        place = f"{run.label}: {ranked.question}"
         known = ranked.sessions if unit == SESSION else ranked.turns
         if known is None:
             other = "turn" if unit == SESSION else SESSION
-            raise InputError(TEXTS["other_unit"].format(**facts, unit=unit, other=other))
+            raise InputError(f"{place}: has no ranking of {unit}s; use --unit {other}")
         if depth is not None and ranked.selected:
-            raise InputError(TEXTS["no_order"].format(**facts))
+            raise InputError(
+                f"{place}: its strategy only selects memories, in no order; leave out --depth"
+            )
         limit = used["depth"] if unit == used["unit"] and not known.complete else None
         if depth is not None and limit is not None and max(limit, len(known.ids)) < depth:
-            raise InputError(TEXTS["too_deep"].format(**facts, limit=limit, depth=depth))
+            raise InputError(
+                f"{run.label}: depth {limit}: what follows to --depth {depth} is unknown; run it "
+                f"with retrieval.depth={depth} or more, or import a deeper ranking"
+            )
         found[ranked.question] = ranked, known
     return found
 
@@ -199,16 +208,23 @@ def _notes(
         cut = [one for one in ordered if not one.complete]
         short = sum(not depth or len(one.ids) < depth for one in cut)
         if unit == used["unit"] and cut:
-            yield TEXTS["ended"].format(min(depth or limit, limit))
+            yield f"rankings end at {min(depth or limit, limit)}: measures at cutoffs beyond are "
+            "unknown"
         elif unit != used["unit"] and short:
             before = f"--depth {depth}" if depth else "the last session of the store"
-            yield TEXTS["sessions_ended"].format(limit=limit, short=short, before=before)
+            yield (
+                f"sessions are those of the best {limit} memories: {short:,} rankings end "
+                f"before {before}"
+            )
     if selected := len(rankings) - len(ordered):
-        yield TEXTS["selected"].format(selected=selected, rankings=len(rankings))
+        yield (
+            f"{selected:,} of {len(rankings):,} rankings are in no order, as the strategy only "
+            "selects: measure recall or precision of the whole list alone"
+        )
     if left := len(run.records) - len(run.counted):
-        yield TEXTS["not_judged"].format(left)
+        yield f"in topics.tsv only, since they failed or are excluded by the key: {left:,}"
     if unranked := len(run.counted) - len(rankings):
-        yield TEXTS["unranked"].format(unranked)
+        yield f"questions without a ranking, which tools count as 0: {unranked:,}"
 
 
 def as_field(id_: str) -> str:
@@ -253,4 +269,4 @@ def write_beir(run: Run, unit: UnitName, folder: Path) -> list[str]:
         for record in records
     )
     write_lines(folder / "candidates.jsonl", lines)
-    return [TEXTS["candidates"]]
+    return ["candidates.jsonl has the documents that each question is ranked among"]

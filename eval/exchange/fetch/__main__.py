@@ -19,9 +19,7 @@ from eval import cli
 from eval.datasets.files import DATA, PublicFile, load_sources
 from memsys.core.errors import InputError
 from memsys.core.files import check_regular, is_there
-from memsys.core.yaml_text import load_table
 
-_TEXTS = load_table(Path(__file__).parents[1] / "texts.yaml")["fetch"]
 _CHUNK = 1 << 16  # bytes per read
 _TIMEOUT = 30.0  # seconds without a byte
 
@@ -38,8 +36,10 @@ def fetch(source: PublicFile, folder: Path, url: str | None = None) -> tuple[Pat
         check_regular(target)
         sha256 = _sha256(target)
         if source.sha256 not in (None, sha256):
-            hashes = {"sha256": sha256, "published": source.sha256}
-            raise InputError(_TEXTS["other_file"].format(target=target, **hashes))
+            raise InputError(
+                f"{target}: is not the published file (sha256 {sha256}, published "
+                f"{source.sha256}); move it away, then fetch again"
+            )
         return target, False
     url = url or source.url
     if urllib.parse.urlsplit(url).scheme not in ("http", "https", "file"):
@@ -55,8 +55,10 @@ def fetch(source: PublicFile, folder: Path, url: str | None = None) -> tuple[Pat
                 out.write(chunk)
                 bar.update(len(chunk))
                 if source.bytes and out.tell() > source.bytes:  # wrong already; it might never end
-                    known = {"file": source.file, "bytes": source.bytes}
-                    raise InputError(_TEXTS["too_long"].format(url=url, **known))
+                    raise InputError(
+                        f"{url}: is not the published {source.file}: more than its {source.bytes} "
+                        "bytes"
+                    )
         _check(source, url, part)
         part.replace(target)
     except OSError as error:
@@ -73,8 +75,10 @@ def _chunks(source: PublicFile, url: str, target: Path) -> Iterator[bytes]:
             while chunk := answer.read(_CHUNK):
                 yield chunk
     except (OSError, http.client.HTTPException) as error:  # URLError and HTTPError are OSErrors
-        known = {"published": source.url, "home": source.home, "target": target}
-        raise InputError(_TEXTS["not_reached"].format(url=url, error=error, **known)) from error
+        raise InputError(
+            f"{url}: not reached or broken off ({error}). By hand: get {source.url} "
+            f"({source.home}) and put it at {target}"
+        ) from error
 
 
 def _check(source: PublicFile, url: str, part: Path) -> None:
@@ -84,9 +88,11 @@ def _check(source: PublicFile, url: str, part: Path) -> None:
             raise InputError(f"{url}: is empty. Nothing was stored; fetch again")
         return
     if (size, sha256) != (source.bytes, source.sha256):
-        known = {"file": source.file, "bytes": source.bytes, "published": source.sha256}
-        text = _TEXTS["other_bytes"].format(url=url, size=size, sha256=sha256, **known)
-        raise InputError(text)
+        raise InputError(
+            f"{url}: is not the published {source.file}: {size} bytes, sha256 {sha256}; "
+            f"published: {source.bytes} bytes, sha256 {source.sha256}. Nothing was stored; fetch "
+            "again, or from another address by --from"
+        )
 
 
 def _sha256(path: Path) -> str:

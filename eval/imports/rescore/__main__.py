@@ -11,14 +11,14 @@ from pathlib import Path
 
 from eval.answers.columns import Proposal
 from eval.answers.files import UnclearColumnsError
-from eval.answers.layout import Layout, load_layout, parse_columns, save_layout
+from eval.answers.layout import Layout, load_layout, parse_columns, save_layout, shipped
 from eval.cli import add_wide, code_of
 from eval.cli import parser as command_parser
 from eval.datasets.answer_key import KEYS
 from eval.datasets.reload import NAMES, config_of, load_dataset_of
 from eval.datasets.types import Dataset
 from eval.imports.rescore.account import labels_table
-from eval.imports.rescore.imports import TEXTS, Import, read_import, write_import
+from eval.imports.rescore.imports import Import, read_import, write_import
 from eval.imports.rescore.recompute import check_files, recompute
 from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.folder import run_id
@@ -40,22 +40,65 @@ _OF_FILES = ("name", "out", "save_layout", "partial", "as_written")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Rescore and print; return the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    parser = command_parser("rescore", TEXTS["help"])
+    parser = command_parser(
+        "rescore",
+        "Score the answers of another system, or recompute the scores of a run folder. "
+        "docs/importing.md describes how files are read.",
+    )
     add = parser.add_argument
-    add("files", nargs="+", type=Path, metavar="FILE", help=TEXTS["files"])
-    add("--layout", metavar="NAME|YAML", help=TEXTS["layout"])
+    add(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help=("answers as JSON, JSON lines or CSV, gzipped or not, or a folder of them; or a RUN"),
+    )
+    add(
+        "--layout",
+        metavar="NAME|YAML",
+        help=f"how to read the FILE: a YAML file, or {', '.join(shipped())} (default: find out)",
+    )
     columns = "FIELD=COLUMN"
-    add("--columns", nargs="+", action="extend", metavar=columns, help=TEXTS["columns"])
-    add("--rows", metavar="PATH", help=TEXTS["rows"])
-    add("--partial", action="store_true", help=TEXTS["partial"])
-    add("--as-written", action="store_true", help=TEXTS["as_written"])
-    add("--save-layout", type=Path, metavar="YAML", help=TEXTS["save_layout"])
-    add("--dataset", metavar=NAMES, help=TEXTS["dataset"])
-    add("--name", help=TEXTS["name"])
-    add("--out", type=Path, help=TEXTS["out"])
-    add("--key", choices=KEYS, help=TEXTS["key"])
-    add("--key-file", metavar="PATH", help=TEXTS["key_file"])
-    add("--evidence", choices=KEYS, help=TEXTS["evidence"])
+    add(
+        "--columns",
+        nargs="+",
+        action="extend",
+        metavar=columns,
+        help=(
+            "columns by field, such as answer=pred question=query conversation=conv_id judge=grade"
+        ),
+    )
+    add("--rows", metavar="PATH", help="list of rows in the file, such as results.details")
+    add("--partial", action="store_true", help="score a FILE of which most rows match no question")
+    add(
+        "--as-written",
+        action="store_true",
+        help="score answers such as N/A, or all alike, as answers; count qa_index from 0",
+    )
+    add(
+        "--save-layout",
+        type=Path,
+        metavar="YAML",
+        help="write how the FILE was read, for --layout; one FILE only",
+    )
+    add("--dataset", metavar=NAMES, help="the questions that were answered (default: locomo)")
+    add("--name", help="system that answered (default: the file's name); one FILE only")
+    add("--out", type=Path, help="run folder (default: results/runs/<time>_<name>); one FILE only")
+    add(
+        "--key",
+        choices=KEYS,
+        help="answer key to score by (default: original, or that of the run folder)",
+    )
+    add(
+        "--key-file",
+        metavar="PATH",
+        help="with --key: a list of errors in the answer key, or an overlay (data/README.md)",
+    )
+    add(
+        "--evidence",
+        choices=KEYS,
+        help="evidence to score retrieval by (default: original, or that of the run folder)",
+    )
     add_wide(parser)
     options = parser.parse_args(arguments)
     return code_of(lambda: _rescore(options))
@@ -81,7 +124,10 @@ def _rescore(options: argparse.Namespace) -> None:
                 path = find_run(given)
         if is_there(path) and path.is_dir() and is_there(path / MANIFEST):
             if layout or any(getattr(options, name) for name in _OF_FILES):
-                raise InputError(TEXTS["of_files"].format(path))
+                raise InputError(
+                    f"{path}: --name, --out, --partial, --as-written and options on columns do not "
+                    "apply to a run folder"
+                )
             manifest = load_manifest(path)
             key = options.key or key_name(manifest)
             cited.setdefault(options.evidence or evidence_name(manifest), path)
@@ -120,7 +166,9 @@ def _check(options: argparse.Namespace) -> None:
     """Raise InputError for options that contradict each other."""
     several = len(options.files) > 1
     if several and (options.name or options.out or options.save_layout):
-        raise InputError(TEXTS["of_one_file"])
+        raise InputError(
+            "--name and --out are for one FILE, and so is --save-layout; give each its own command"
+        )
     if options.key_file is not None and options.key is None:
         raise InputError(f"--key-file {options.key_file}: add --key corrected or excluded")
     if options.save_layout is not None and is_there(options.save_layout):

@@ -12,7 +12,7 @@ from typing import Any, cast
 from tqdm import tqdm
 
 from eval.answers.files import AS_REPORTED, AnswerFile, AnswerRow, UnclearColumnsError, read_answers
-from eval.answers.layout import PLUS, Layout, shipped
+from eval.answers.layout import PLUS, Layout
 from eval.answers.match import REPEATED, Matching, match
 from eval.answers.questions import UNCLEAR
 from eval.answers.values import doubtful_answers
@@ -32,9 +32,7 @@ from eval.summary.closing import (
     write_imported,
 )
 from memsys.core.tokens import count_tokens
-from memsys.core.yaml_text import load_table
 
-TEXTS = load_table(Path(__file__).with_name("texts.yaml"), LAYOUTS=", ".join(shipped()))
 _FOUND = 0.95  # share of rows that match if the columns were found without help
 _NAMED = 0.5  # and if the user has named some
 Options = Mapping[str, str | Sequence[str]]
@@ -70,17 +68,28 @@ def read_import(
     file = read_answers(path, dataset, layout)
     matching = match(file.rows, dataset)
     matched, rows = len(matching.answers), len(file.rows)
-    facts = {"path": path, "rows": rows, "dataset": dataset.name, "matched": matched}
     if not matched:
         row, reason = matching.unmatched[0]
-        text = TEXTS["none_matches"].format(**facts, place=row.place, reason=reason)
+        text = (
+            f"{path}: none of the {rows:,} rows matches a question of {dataset.name} (the first: "
+            f"{row.place}: {reason}); correct --dataset, or name the columns by --columns"
+        )
         raise UnclearColumnsError(text, file.proposal)
     needed = 0.0 if partial else _FOUND if layout is None else _NAMED
     if matched < needed * rows:
         reasons = Counter(reason for _, reason in matching.unmatched).most_common()
         listed = ", ".join(f"{reason}: {count:,}" for reason, count in reasons)
-        remedy = TEXTS["repeated" if reasons[0][0] == REPEATED else "other_columns"]
-        text = TEXTS["few_match"].format(**facts, reasons=listed, needed=needed, remedy=remedy)
+        remedy = (
+            "give each question one answer, or name one list by --rows PATH"
+            if reasons[0][0] == REPEATED
+            else "correct --dataset, name the columns or the list by --columns question=COLUMN "
+            "answer=COLUMN or --rows PATH"
+        )
+        text = (
+            f"{path}: only {matched:,} of {rows:,} rows give an answer to a question of "
+            f"{dataset.name} ({listed}), and {needed:.0%} are needed; {remedy}, or add "
+            "--partial to score those that match"
+        )
         raise UnclearColumnsError(text, file.proposal)
     unclear = UNCLEAR if matching.first is None else None
     doubt = unclear or doubtful_answers(list(matching.answers.values()))

@@ -7,15 +7,12 @@ ranking counts: equal scores are no ties.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import log2
-from pathlib import Path
-from typing import Any, Literal
-
-from memsys.core.yaml_text import load_table
+from typing import Literal
 
 Cut = Literal["", "rank", "tokens", "turns"]
 
@@ -56,7 +53,7 @@ class Judged:
         return len(self.ranked) if cutoff is None else cutoff
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)  # each is itself alone: its lists have no hash
+@dataclass(frozen=True, kw_only=True)
 class RetrievalMetric:
     """A score of one ranking.
 
@@ -167,17 +164,46 @@ def store_share(judged: Judged, cutoff: int | None) -> float | None:
     return min(judged.places(cutoff) / judged.size, 1.0) if judged.size else None
 
 
-_Score = Callable[[Judged, int | None], float | None]
-_OF_RANKS: tuple[_Score, ...] = (recall, recall_any, recall_all, precision, ndcg, mrr, first_rank)
-_SCORES = {one.__name__: one for one in (*_OF_RANKS, store_share)}
-_SCORES |= {"map": average_precision, "r_precision": precision}
-
-
-def _metric(name: str, row: Mapping[str, Any]) -> RetrievalMetric:
-    """Return a metric of measures.yaml; its lists become tuples, as it has to be hashable."""
-    fields: Any = {key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}
-    return RetrievalMetric(name=name, score=_SCORES[name], **fields)
-
-
-_TABLE = load_table(Path(__file__).parents[1] / "measures.yaml")
-METRICS = tuple(_metric(name, row) for name, row in _TABLE.items())  # in the order of tables
+_EVERY_CUT: tuple[Cut, ...] = ("", "rank", "tokens", "turns")
+METRICS: tuple[RetrievalMetric, ...] = (  # in the order of tables
+    RetrievalMetric(
+        name="recall",
+        title="recall",
+        score=recall,
+        cuts=_EVERY_CUT,
+        ordered=False,
+        aliases=("R", "recall_fraction"),
+    ),
+    RetrievalMetric(
+        name="recall_any",
+        title="any",
+        score=recall_any,
+        cuts=_EVERY_CUT,
+        ordered=False,
+        aliases=("hit", "Success"),
+    ),
+    RetrievalMetric(
+        name="recall_all",
+        title="all",
+        score=recall_all,
+        cuts=_EVERY_CUT,
+        ordered=False,
+        aliases=("R_all",),
+    ),
+    RetrievalMetric(
+        name="precision", title="precision", score=precision, ordered=False, aliases=("P",)
+    ),
+    RetrievalMetric(name="ndcg", title="nDCG", score=ndcg, aliases=("nDCG", "ndcg_cut")),
+    RetrievalMetric(name="mrr", title="MRR", score=mrr, aliases=("RR", "recip_rank")),
+    RetrievalMetric(name="map", title="MAP", score=average_precision, aliases=("AP", "map_cut")),
+    RetrievalMetric(
+        name="r_precision",
+        title="R-precision",
+        score=precision,
+        cuts=("",),
+        at_evidence=True,
+        aliases=("Rprec", "R_prec"),
+    ),
+    RetrievalMetric(name="first_rank", title="first rank", score=first_rank, cuts=("",)),
+    RetrievalMetric(name="store_share", title="share of store", score=store_share, ordered=False),
+)

@@ -55,11 +55,8 @@ class Measure:
 
     @property
     def _end(self) -> str:
-        if self.tokens is not None:
-            return f"@{self.tokens}tokens"
-        if self.turns is not None:
-            return f"@{self.turns}turns"
-        return "" if self.cutoff is None else f"@{self.cutoff}"
+        cuts = ((self.tokens, "tokens"), (self.turns, "turns"), (self.cutoff, ""))
+        return next((f"@{number}{counted}" for number, counted in cuts if number is not None), "")
 
     def score(self, judged: Judged) -> float | None:
         """Return the score of a ranking of the measure's unit; None where it is unknown."""
@@ -95,13 +92,8 @@ def parse(text: str) -> Measure:
         ends: dict[Cut, str] = {"": "", "rank": "@10", "tokens": "@512tokens", "turns": "@10turns"}
         forms = (f"{session or ''}{found.name}{ends[cut]}" for cut in cuts)
         raise InputError(f"{text}: write {' or '.join(forms)}")
-    if kind == "rank":
-        return Measure(unit, found, cutoff=int(number))
-    if kind == "tokens":
-        return Measure(unit, found, tokens=int(number))
-    if kind == "turns":
-        return Measure(unit, found, turns=int(number))
-    return Measure(unit, found)
+    cut = {{"rank": "cutoff"}.get(kind, kind): int(number)} if number else {}
+    return Measure(unit, found, **cut)
 
 
 def cuts_of(metric: RetrievalMetric, unit: Unit) -> tuple[Cut, ...]:

@@ -14,7 +14,7 @@ from eval.pages.browse import questions as listed
 from eval.pages.browse.conversations import Conversations
 from eval.pages.browse.questions import VERDICTS, Questions
 from eval.pages.report.build import build_report
-from eval.rendering.page import card_html, policy, render, static
+from eval.rendering.page import policy, render, static
 
 PACKAGE = "eval.pages.browse"
 INDEX, REPORT, DATA = "index.html", "report.html", "data.html"
@@ -61,7 +61,7 @@ class Site:
     def card(self, id_: str) -> str | None:
         """Return the card of a question as HTML; None if no run asked it."""
         card = self.questions.card(id_)
-        return None if card is None else card_html(card)
+        return None if card is None else render("card.html.j2", card=card)
 
     def whole_index(self, done: Callable[[int], object]) -> str:
         """Return the page of questions with all cards inside, compressed; `done` is given the

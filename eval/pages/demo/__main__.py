@@ -13,7 +13,7 @@ from eval.cli import code_of, parser
 from eval.pages.browse.server import add_options, check_port, has_display, show
 from eval.records.manifest import load_manifest
 from memsys.core.errors import InputError
-from memsys.core.files import shown, unpacked_chunks
+from memsys.core.files import read_bytes, shown, unpack
 from memsys.core.places import MANIFEST, SHIPPED
 
 DEMO = SHIPPED / "results" / "demo"  # run folders whose JSON lines are gzipped
@@ -51,8 +51,7 @@ def unpack_runs(into: Path) -> list[Path]:
         target = into / path.parent.name / path.name.removesuffix(_GZIPPED)
         target.parent.mkdir(exist_ok=True)
         if path.suffix == _GZIPPED:
-            with target.open("wb") as file:
-                file.writelines(unpacked_chunks(path))
+            target.write_bytes(unpack(read_bytes(path), path))
         else:
             shutil.copyfile(path, target)
     runs = [path.parent for path in into.glob(f"*/{MANIFEST}")]

@@ -21,7 +21,7 @@ from eval.rendering.blocks import Block, Chart, Part, Section, Table, Verbatim
 from eval.rendering.charts import ChartPoint, dots, scatter, stacked
 from eval.rendering.contrasts import brief, method, table
 from eval.rendering.numbers import interval, number
-from eval.rendering.page import report_markdown, report_page
+from eval.rendering.page import page_markdown, policy, render
 from eval.rendering.palette import Look
 from eval.rendering.plots import pareto
 from eval.rendering.tables import interval_of, type_name
@@ -40,11 +40,11 @@ class Report:
 
     def html(self) -> str:
         """Return the report as a self-contained page."""
-        return report_page(self.title, self.blocks)
+        return render("report.html.j2", title=self.title, policy=policy(), blocks=self.blocks)
 
     def markdown(self) -> str:
         """Return the report as markdown, with tables in place of charts."""
-        return report_markdown(self.title, self.blocks)
+        return page_markdown("report.md.j2", title=self.title, blocks=self.blocks)
 
 
 def build_report(runs: Sequence[ReportedRun]) -> Report:

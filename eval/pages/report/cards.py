@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 
 from eval.analyse.compare.comparable import objections
-from eval.analyse.diagnose.retrieval_vs_reading import Marking
+from eval.analyse.diagnose.retrieval_vs_reading import Marking, evidence_ranks
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.evidence import RECORDED
 from eval.metrics.retrieval.registry import parse
@@ -21,7 +21,7 @@ from eval.rendering.blocks import Block, Card, CardLine, Deck, ModelCall, Part, 
 from eval.rendering.numbers import signed
 from eval.rendering.tables import answered
 from eval.summary.measures import JUDGE, Measure, has_key, types_of, unanswered
-from eval.summary.retrieval import evidence_of, evidence_ranks, unit_of
+from eval.summary.retrieval import evidence_of, unit_of
 from memsys.core.errors import InputError
 
 LARGEST = 10  # gains, and losses, that are shown

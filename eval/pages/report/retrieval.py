@@ -13,9 +13,8 @@ from eval.rendering.blocks import Block, Chart, Part, Section, Table
 from eval.rendering.charts import trends
 from eval.rendering.numbers import interval
 from eval.rendering.tables import answered, type_name
-from eval.summary.known_measures import depth_of
 from eval.summary.measures import types_of
-from eval.summary.retrieval import OF_SETS, by_type, is_selected, unit_of
+from eval.summary.retrieval import OF_SETS, by_type, depth_of, is_selected, unit_of
 from eval.summary.summarise import OVERALL
 
 _SHOWN = ("recall@10", "recall_any@10", "recall_all@10", "ndcg@10", "mrr", "store_share@10")

@@ -41,7 +41,7 @@ class WrittenByModel:
 
     def open(self, llm: LLM | None, embedder: CachedEmbedder) -> WrittenGraph:
         """Return an empty graph. Raises InputError without a model, or if a prompt is unusable."""
-        remedy = "llm=openai, or llm=local graph.calls=schema"
+        remedy = "add llm=openai, or llm=local graph.calls=schema"
         model = needed_model(llm, f"graph={self.name}", "write the graph", remedy)
         extractor = RelationExtractor(model, self._settings)
         graph = RelationGraph(self._store, uuid4().hex, embedder, self._settings)

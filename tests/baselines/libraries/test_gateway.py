@@ -14,7 +14,7 @@ import openai
 import pytest
 from openai import OpenAI
 
-from baselines.libraries.gateway import Gateway, GatewayRequest
+from baselines.libraries.pipe import Gateway, GatewayRequest
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, BudgetReached

@@ -17,9 +17,8 @@ from typing import Any
 import pytest
 
 from baselines.libraries import pipe as module
-from baselines.libraries.gateway import GatewayRequest
 from baselines.libraries.memory import HERE
-from baselines.libraries.pipe import LibraryError, Pipe
+from baselines.libraries.pipe import GatewayRequest, LibraryError, Pipe
 
 SCRIPT = Path(__file__).parent / "misbehaving.py"
 

@@ -134,6 +134,15 @@ def test_a_run_without_models_takes_nothing(small):
     assert estimate_of("strategy=mem0", "strategy.infer=false", *small)["calls"] == "0"
 
 
+def test_every_neighbour_that_a_model_judges_is_read(small):
+    judged = ("strategy=graph_expand", *MODELS, "strategy.expansion.judge=llm", *small)
+    few, many = (
+        number(estimate_of(*judged, f"strategy.expansion.per_seed={count}")["read"])
+        for count in (1, 9)
+    )
+    assert many > few
+
+
 def test_an_unknown_price_is_said(small):
     ended = printed(("graph_expand",), *MODELS, "llm.model=mystery", *small)
     found = estimated(ended)

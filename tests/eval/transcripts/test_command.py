@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import stat
 from pathlib import Path
@@ -64,6 +65,9 @@ def test_says_what_was_left_out_and_what_comes_next(tmp_path, said):
         f"dataset=locomo dataset.path={folder} ",
     ):
         assert part in told
+    (by_rule,) = re.findall(r"^2 questions by rule: (.*)", told, re.M)
+    assert sum(int(one.rpartition(" ")[2]) for one in by_rule.split(", ")) == 2
+    assert " 0" not in by_rule
     text = (folder / "transcripts.json").read_text(encoding="utf-8")
     assert "sk-proj" not in text
     assert json.loads(text)[0]["conversation"]["speaker_a"] == "Ines"

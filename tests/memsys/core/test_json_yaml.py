@@ -14,7 +14,7 @@ import pytest
 
 from memsys.core import files
 from memsys.core.errors import InputError
-from memsys.core.files import is_there, read_bytes, read_text, shown, unpacked_chunks
+from memsys.core.files import is_there, read_bytes, read_text, shown
 from memsys.core.json_text import DEPTH, check_json, parse_json
 from memsys.core.yaml_text import load_yaml
 
@@ -179,15 +179,3 @@ def test_what_cannot_be_a_path_is_one_line():
             is_there(Path(name))
     assert shown("a\nb\ud800") == "a\\nb\\ud800"
     assert shown("x" * 400, 10) == "x" * 10 + "..."
-
-
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_file_is_unpacked_in_chunks(packed, tmp_path):
-    data = bytes(range(256)) * 40
-    path = tmp_path / "a"
-    path.write_bytes(gzip.compress(data) if packed else data)
-    chunks = list(unpacked_chunks(path, size=1_000))
-    assert b"".join(chunks) == data
-    assert {len(chunk) for chunk in chunks} <= {1_000, 240}
-    with pytest.raises(InputError, match=r"at most 50|more than 50"):
-        list(unpacked_chunks(path, most=50))

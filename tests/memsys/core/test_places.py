@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 import memsys
-from memsys.core import program
-from memsys.core.errors import InputError, complain
+from memsys.core import errors
+from memsys.core.errors import InputError, as_started, complain
 from memsys.core.places import RUNS, cache_folder, find_run
-from memsys.core.program import as_started
 
 
 def test_it_is_that_of_the_installed_package_if_there_is_one(monkeypatch):
@@ -89,7 +88,7 @@ def test_commands_are_shown_as_the_user_started_one(text, shown, start, monkeypa
 
 @pytest.mark.parametrize("wheel", [True, False])
 def test_extras_are_installed_as_the_package_was(wheel, tmp_path, monkeypatch):
-    monkeypatch.setattr(program, "_SHIPPED", tmp_path / ("" if wheel else "absent"))
+    monkeypatch.setattr(errors, "_SHIPPED", tmp_path / ("" if wheel else "absent"))
     shown = "pip install 'memsys[mcp]'" if wheel else "pip install -e '.[mcp]'"
     for text in ("pip install 'memsys[mcp]'", "pip install -e '.[mcp]'"):
         assert as_started(f"not installed; {text}.") == f"not installed; {shown}."

@@ -12,7 +12,7 @@ from memsys.core.terms import terms
 from memsys.core.types import Vectors
 from memsys.embed.base import TokenVectors, unit_rows
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
-from memsys.index.rank import IndexSettings, check_start, convex, min_max, top
+from memsys.index.rank import IndexSettings, convex, min_max, top
 from memsys.index.vector import LargeVectors, Nearest, TokenIndex
 
 SHORT = ("Pottery class", "The kiln broke", "A long walk by the sea", "Rain again", "Fresh bread")
@@ -69,8 +69,6 @@ def test_settings_out_of_range_are_named(change, message):
         IndexSettings(**{"k1": 0.9, "b": 0.4, "alpha": 0.5, **change})
     for k1, b, alpha in ((0, 0, 0), (5, 1, 1)):  # on their bounds
         IndexSettings(k1=k1, b=b, alpha=alpha)
-    with pytest.raises(InputError, match="'dense' is none of vector, lexical, hybrid"):
-        check_start("dense")
 
 
 WORDS = "harbour lantern copper orchard violin kettle granite meadow saffron ledger".split()

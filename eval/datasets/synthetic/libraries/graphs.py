@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from eval.datasets.synthetic.languages import parse_question, place_of
 from eval.datasets.synthetic.reading import (
+    PROMPTS,
     Message,
     MissingPartError,
     Request,
@@ -33,7 +34,7 @@ def cognee(asked: Request) -> Message | None:
     """
     name, text = asked.schema.get("name"), asked.contents[-1]
     if asked.body.get("response_format", {}).get("type") == "json_object":
-        titled = re.search(r'"title": "(KnowledgeGraph|SummarizedContent)"', asked.contents[0])
+        titled = re.search(PROMPTS["cognee"]["title"], asked.contents[0])
         name = titled and titled[1]
     if name == "KnowledgeGraph":
         return json_message(_graph(asked, text))
@@ -65,14 +66,7 @@ def _graph(asked: Request, text: str) -> dict[str, list[dict[str, str]]]:
     return {"nodes": nodes, "edges": edges}
 
 
-_ENTITIES: Final = "Your task is to extract named entities from the given paragraph."
-_TRIPLES: Final = "Your task is to construct an RDF (Resource Description Framework) graph"
-_FILTER: Final = "Your input fields are:\n1. `question` (str)"
-_PARAGRAPH: Final = re.compile(r"Paragraph:\n```\n(.*?)\n```", re.DOTALL)
-_CANDIDATES: Final = re.compile(
-    r"\[\[ ## question ## \]\]\n(.*?)\n\n\[\[ ## fact_before_filter ## \]\]\n(.*?)\n\nRespond",
-    re.DOTALL,
-)
+_HIPPORAG: Final = {name: re.compile(one) for name, one in PROMPTS["hipporag"].items()}
 _MOST_FACTS: Final = 4  # as the prompt demands
 
 
@@ -83,14 +77,14 @@ def hipporag(asked: Request) -> Message | None:
     Entities and triples are asked for by separate calls, which overlook messages independently.
     """
     first, last = asked.contents[0], asked.contents[-1]
-    if first.startswith(_ENTITIES):
+    if _HIPPORAG["entities"].match(first):
         facts = asked.stated(last, "hipporag entities")
         names = dict.fromkeys(name for _, one in facts for name in entities_of(one.fact))
         return json_message({"named_entities": list(names)})
-    if first.startswith(_TRIPLES) and (match := _PARAGRAPH.search(last)):
+    if _HIPPORAG["triples"].match(first) and (match := _HIPPORAG["paragraph"].search(last)):
         facts = asked.stated(match[1], "hipporag triples")
         return json_message({"triples": [one.triple for _, one in facts]})
-    if first.startswith(_FILTER) and (match := _CANDIDATES.search(last)):
+    if _HIPPORAG["filter"].match(first) and (match := _HIPPORAG["candidates"].search(last)):
         needed = {"fact": _relevant(match[1], json.loads(match[2])["fact"])}
         fields = f"[[ ## fact_after_filter ## ]]\n{json.dumps(needed)}\n\n"
         return text_message(f"{fields}[[ ## completed ## ]]")
@@ -115,13 +109,7 @@ def _relevant(question: str, candidates: list[list[str]]) -> list[list[str]]:
     return needed[:_MOST_FACTS]
 
 
-_INPUT: Final = re.compile(r"---Input Text---\n```\n(.*?)\n```\n\n---Output---", re.DOTALL)
-_AGAIN: Final = "---Task---\nBased on the last extraction task"
-_DESCRIPTIONS: Final = re.compile(
-    r"synthesize a list of descriptions.*?Description List:\n\n```\n(.*?)\n```\n\n---Output---",
-    re.DOTALL,
-)
-_QUERY: Final = re.compile(r"---Real Data---\nUser Query: (.*?)\n\n---Output---", re.DOTALL)
+_LIGHTRAG: Final = {name: re.compile(one) for name, one in PROMPTS["lightrag"].items()}
 
 
 def lightrag(asked: Request) -> Message | None:
@@ -131,21 +119,23 @@ def lightrag(asked: Request) -> Message | None:
     What the first answer overlooked is added by the second, which overlooks independently.
     """
     last = asked.contents[-1]
-    if query := _QUERY.search(last):
+    if query := _LIGHTRAG["query"].search(last):
         # The relations of a generated question are themes, and its subject is a detail.
         themes, details = list[str](), [query[1]]
         if (parsed := parse_question(query[1])) is not None:
             language, (subject, chain, _) = parsed
             themes, details = [language.names.get(one, one) for one in chain], [subject]
         return json_message({"high_level_keywords": themes, "low_level_keywords": details})
-    if described := _DESCRIPTIONS.search(last):  # nothing is left out, as the prompt demands
+    described = _LIGHTRAG["descriptions"].search(last)
+    if described:  # nothing is left out, as the prompt demands
         texts = (json.loads(line)["Description"] for line in described[1].splitlines())
         return text_message("\n".join(dict.fromkeys(texts)))
-    passage = next((match for one in asked.contents if (match := _INPUT.search(one))), None)
+    passages = map(_LIGHTRAG["input"].search, asked.contents)
+    passage = next(filter(None, passages), None)
     if passage is None or "entity<|#|>" not in asked.contents[0]:
         return None
     rows = _rows(asked, passage[1], "lightrag")
-    if last.startswith(_AGAIN):
+    if _LIGHTRAG["again"].match(last):
         rows = [row for row in _rows(asked, passage[1], "lightrag again") if row not in rows]
     return text_message("\n".join([*rows, "<|COMPLETE|>"]))
 

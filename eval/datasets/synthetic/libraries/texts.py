@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from eval.datasets.synthetic.languages import LANGUAGES, VISIT
 from eval.datasets.synthetic.reading import (
     ANY_DAY,
+    PROMPTS,
     Message,
     Request,
     Stated,
@@ -24,8 +25,7 @@ from eval.datasets.synthetic.reading import (
     read,
 )
 
-_SESSION: Final = re.compile(r"<(session_[\w-]+)>\n(.*)\n</\1>", re.DOTALL)
-_STORED: Final = re.compile(r"<instance id=(\S+) schema_type=\"Memory\">\n(.*?)\n</instance>")
+_LANGMEM: Final = {name: re.compile(one) for name, one in PROMPTS["langmem"].items()}
 
 
 class _Fact(NamedTuple):
@@ -41,10 +41,10 @@ def langmem(asked: Request) -> Message | None:
     Patches each stored memory of a changed fact and creates one of each new fact. If nothing
     changes but a tool call is required, returns a patch without edits.
     """
-    session = _SESSION.search(asked.contents[-1])
+    session = _LANGMEM["session"].search(asked.contents[-1])
     if "Memory" not in asked.tools or session is None:
         return None
-    shown = _STORED.findall(asked.contents[0])  # memories are Python literals
+    shown = _LANGMEM["stored"].findall(asked.contents[0])  # memories are Python literals
     stored = [(name, one) for name, row in shown for one in _facts(literal_eval(row)["content"])]
     said = asked.noticed(session[2], "langmem")
     latest = {one.key: one for message in said for one in _facts(message.text)}
@@ -101,10 +101,7 @@ def letta(asked: Request) -> Message | None:
 
 
 Rows = list[dict[str, Any]]
-_TODAY: Final = re.compile(r"Today's date is (\d{4}-\d\d-\d\d)")
-_LIST: Final = re.compile(r"```\s*(\[.*?\])\s*```", re.DOTALL)
-_ROLE: Final = re.compile(r"^(?:user|assistant|system): ", re.MULTILINE)
-_SECTION: Final = re.compile(r"^## ", re.MULTILINE)
+_MEM0AI: Final = {name: re.compile(one) for name, one in PROMPTS["mem0ai"].items()}
 
 
 def mem0ai(asked: Request) -> Message | None:
@@ -115,7 +112,7 @@ def mem0ai(asked: Request) -> Message | None:
     separate calls, which overlook messages independently.
     """
     contents, last = asked.contents, asked.contents[-1]
-    parts = (one.partition("\n") for one in _SECTION.split(last)[1:])
+    parts = (one.partition("\n") for one in _MEM0AI["section"].split(last)[1:])
     sections = {name: text.strip() for name, _, text in parts}
     if {"Existing Memories", "New Messages", "Observation Date"} <= sections.keys():
         return json_message({"memory": list(_added(asked, sections))})
@@ -123,11 +120,11 @@ def mem0ai(asked: Request) -> Message | None:
         for name in asked.tools:
             if name in _TOOLS:
                 return _TOOLS[name](asked, last)
-    today = _TODAY.search(contents[0])
+    today = _MEM0AI["today"].search(contents[0])
     if today is not None and last.startswith("Input:\n"):
         facts = _stated(asked, last, "facts", date.fromisoformat(today[1]))
         return json_message({"facts": list(dict.fromkeys(one.sentence for one in facts))})
-    if "retrieved facts" in last and (lists := _LIST.findall(last)):
+    if "retrieved facts" in last and (lists := _MEM0AI["list"].findall(last)):
         *shown, new = map(literal_eval, lists)
         return json_message({"memory": _memories(shown[0] if shown else [], new)})
     return None
@@ -141,7 +138,7 @@ def _added(asked: Request, sections: dict[str, str]) -> Iterator[dict[str, Any]]
     known = [(row["id"], fact) for row in shown for _, fact in read(row["text"])]
     day = date.fromisoformat(sections["Observation Date"])
     facts = {fact for _, fact in known}
-    said = _ROLE.sub("", sections["New Messages"])
+    said = _MEM0AI["role"].sub("", sections["New Messages"])
     new = {one.fact: one for _, one in asked.stated(said, "mem0ai", day) if one.fact not in facts}
     for number, one in enumerate(new.values()):
         linked = dict.fromkeys(name for name, old in known if old.subject == one.fact.subject)
@@ -151,7 +148,7 @@ def _added(asked: Request, sections: dict[str, str]) -> Iterator[dict[str, Any]]
 
 def _stated(asked: Request, text: str, step: str, day: date = date.max) -> Iterator[Stated]:
     """Yield the facts in lines such as `user: Ada: content`, with or without the role."""
-    for _, one in asked.stated(_ROLE.sub("", text), f"mem0ai_graph/{step}", day):
+    for _, one in asked.stated(_MEM0AI["role"].sub("", text), f"mem0ai_graph/{step}", day):
         yield one
 
 

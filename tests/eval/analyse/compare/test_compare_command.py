@@ -108,6 +108,9 @@ def test_evidence_recall_stands_beside_the_answers_and_leaves_their_p_alone(
     out = said(main, *with_recall)
     assert "\nevidence_recall\n" in out
     assert "vector_only #3 is better than vector_only #1 on types 1-4: evidence_recall +0.4" in out
+    counts = re.search(r"the (\d+) comparisons shown, and apart from them over (\d+) of", out)
+    assert counts is not None
+    assert counts.groups() == ("14", "10")
     assert "apart from them" not in said(main, *with_recall, "--score", "evidence_recall")
 
 

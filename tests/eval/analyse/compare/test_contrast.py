@@ -117,5 +117,3 @@ def test_what_is_needed_is_the_greater_of_both_conditions():
     # 1.959964 + .841621 for one comparison; z of 1 - .025 / 10 is 2.807034
     assert needed_difference(0.0, 0.01, 1) == pytest.approx(0.02801585, rel=1e-6)
     assert needed_difference(0.0, 0.01, 10) == pytest.approx(0.03648655, rel=1e-6)
-    with pytest.raises(ValueError, match="no comparison"):
-        needed_difference(0.0, 0.01, 0)

@@ -26,7 +26,7 @@ def test_real_runs_are_diagnosed_by_what_they_recorded(tmp_path, cache, said):
         run_main(tmp_path, cache, *TINY, f"strategy={strategy}", f"hydra.run.dir={folder}").ok()
         runs[strategy] = Run(folder)
     gated, direct, always = (run.folder for run in runs.values())
-    out = said(main, gated, "--direct", direct, "--expanded", always)
+    out = said(main, gated, "--direct", direct, "--expanded", always, "--wide")
     assert re.findall(r"^(.+)\n=+$", out, re.MULTILINE) == TITLES
     counted = [row for row in runs["hybrid_gate"].records if row["category"] != 5]
     some = [row for row in counted if 0 < row["scores"]["evidence_recall"] < 1]

@@ -45,6 +45,7 @@ def test_a_card_says_what_was_run(keyed, tmp_path):
     assert card.config_sha256 == manifest["config_sha256"]
     assert card.run_code is not None
     assert card.run_code.commit == manifest["git"]["commit"]
+    assert card.run_code.version == manifest["packages"]["memsys"]
     assert card.models == {**manifest["models"], "llm": None, "judge": None}
     roles = [file.role for file in card.files]
     assert roles == ["data", "key", "answers", "rankings"]

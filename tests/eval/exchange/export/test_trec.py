@@ -59,7 +59,7 @@ def test_other_programs_compute_the_means_of_the_tables(tmp_path, config, unit):
     prefix = "session_" * (unit == "session")
     run = load_run(folder)
     measures = [parse(prefix + name) for name in SAME.values()]
-    means = by_type(run, measures, 0, 10)
+    means = by_type(run, measures, 0, 10)[0]
     assert len([name for name in means if means[name]]) >= 2
     documents = {line.document for line in read(out / "run.trec")}
     texts = ranked.read_lines(out / "corpus.jsonl")

@@ -228,7 +228,7 @@ def test_records_have_the_same_score(run, name):
     measure = parse(name)
     scores = {id_: recorded(record, name) for id_, record in run.records.items()}
     assert scores == {id_: value(run, id_, measure) for id_ in run.records}
-    found = by_type(run, [measure], seed=0)["overall"][name]
+    found = by_type(run, [measure], seed=0)[0]["overall"][name]
     known = [scores[one["id"]] for one in run.counted if one["category"] != 5]
     known = [score for score in known if score is not None]
     assert (found.n, found.value) == (len(known), pytest.approx(sum(known) / len(known)))

@@ -20,7 +20,7 @@ from eval.pages.browse.questions import Questions, RecordedCalls
 from eval.pages.browse.server import LOOPBACK, PageServer, has_display
 from eval.pages.browse.site import Site
 from eval.pages.report.runs import ReportedRun
-from eval.rendering.page import card_html
+from eval.rendering.page import render
 from memsys.core.errors import InputError
 from memsys.llm.recording import RecordedAnswer, Recording
 from tests.eval.pages.report.conftest import HOSTILE, MARKED, data_file, made, records, write_run
@@ -220,13 +220,13 @@ def test_prompts_and_replies_of_a_question_in_order(run, tmp_path):
 )
 def test_calls_and_reasons_are_folded_and_escaped(run, tmp_path, id_, folds, words):
     questions = Questions([run], RecordedCalls(tmp_path / "cache"))
-    page = Parsed(card_html(questions.card(id_)))
+    page = Parsed(render("card.html.j2", card=questions.card(id_)))
     assert page.open == []
     assert not {"script", "img", "b", "i"} & set(page.tags)
     assert ("open", None) not in page.attributes
     assert page.tags.count("details") == folds
     assert [one for one in words if one not in page.words] == []
-    assert "calls to models" not in card_html(Questions([run]).card(id_))
+    assert "calls to models" not in render("card.html.j2", card=Questions([run]).card(id_))
 
 
 def test_a_damaged_list_of_calls_is_named(run, tmp_path):
