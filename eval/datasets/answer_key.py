@@ -20,8 +20,8 @@ from eval.datasets.overlays import (
     read_overlay,
     sha256,
 )
-from eval.datasets.types import AnswerKey, KeyChange, Question, SourceFile, fault
-from memsys.core.errors import check_choice
+from eval.datasets.types import AnswerKey, KeyChange, Question, SourceFile
+from memsys.core.errors import InputError, check_choice
 
 FOLDER = SHIPPED_DATA / "overlays"
 KEYS = ("original", "corrected", "excluded")
@@ -122,7 +122,10 @@ def read_key(
     elif name == "original":
         key = KeyReader(name)
     else:
-        raise fault("no_errors", key=name, files=_names(files))
+        raise InputError(
+            f"dataset.key={name}: no errors are known in {_names(files)}; list them in a file "
+            "(data/README.md) and add dataset.key_file=..., or use dataset.key=original"
+        )
     if not key.of_any:
         key.errors.check_conversations(conversations)
     return key
@@ -138,8 +141,10 @@ def _of_overlay(
     """Return the key of an overlay; `path`: the errors with its texts, None to look for them."""
     overlay, file = read_overlay(AnswerOverlay, overlay_path)
     if overlay.data and not overlay.belongs(files):
-        names = {"own": _names(overlay.data), "files": _names(files)}
-        raise fault("other_files", where=overlay_path, **names)
+        raise InputError(
+            f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use "
+            "the file it was made for, or make an overlay of this one by data/overlays/build.py"
+        )
     if path is None and name == "corrected":
         path = _path_of_texts(overlay, overlay_path)
     entries, texts = {entry.id: entry for entry in overlay.entries}, None
@@ -149,8 +154,10 @@ def _of_overlay(
         given = {id_: error.correct_sha256 for id_, error in errors.items()}
         hashes = {id_: entry.correct_sha256 for id_, entry in entries.items()}
         if other := [id_ for id_ in hashes | given if given.get(id_, "") != hashes.get(id_, "")]:
-            facts = {"id": other[0], "overlay": overlay_path.name, "remedy": _remedy(overlay)}
-            raise fault("other_correction", where=path, **facts)
+            raise InputError(
+                f"{path}: entry {other[0]}: its corrected answer is not that of "
+                f"{overlay_path.name}; {_remedy(overlay)}"
+            )
         entries = {id_: replace(one, correct=errors[id_].correct) for id_, one in entries.items()}
     of_any = not overlay.data
     return KeyReader(name, Entries(str(overlay_path), entries), file, texts, of_any=of_any)
@@ -159,18 +166,26 @@ def _of_overlay(
 def _path_of_texts(overlay: AnswerOverlay, path: Path) -> Path:
     """Return the first existing file of corrected answers; InputError says where to get one."""
     if not overlay.data:
-        raise fault("no_corrections", where=path.name)
+        raise InputError(
+            f"dataset.key=corrected: {path.name} has no corrected answers; list them in a "
+            "file (data/README.md) and add dataset.key_file=..., or use dataset.key=excluded"
+        )
     names = (path.parent / overlay.texts.name, DATA / f"{_STEM}.jsonl", DATA / f"{_STEM}.json")
     for candidate in (*names, shared_folder() / "locomo" / f"{_STEM}.jsonl"):
         if candidate.is_file():
             return candidate
-    raise fault("corrections_elsewhere", remedy=_remedy(overlay))
+    raise InputError(
+        f"dataset.key=corrected: the corrected answers are not here; {_remedy(overlay)}"
+    )
 
 
 def _remedy(overlay: AnswerOverlay) -> str:
     version = f" at commit {overlay.commit}" if overlay.commit else ""
-    source = overlay.source or overlay.texts.name
-    return str(fault("get_corrections", source=source, version=version, stem=_STEM))
+    return (
+        f"get the errors of {overlay.source or overlay.texts.name}{version} and put them at "
+        f"data/{_STEM}.json, or name your copy by dataset.key_file=...; dataset.key=excluded needs "
+        "none"
+    )
 
 
 def _names(files: Sequence[SourceFile]) -> str:

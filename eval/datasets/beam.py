@@ -17,7 +17,7 @@ from pydantic import StrictInt
 from eval.datasets.checks import Location, Row, Text, parse, same_name, time_by
 from eval.datasets.files import find_folder, read_json
 from eval.datasets.selection import Filters, Part
-from eval.datasets.types import TABLES, TYPES, Dataset, Question, SourceFile, fault
+from eval.datasets.types import TABLES, TYPES, Dataset, Question, SourceFile
 from memsys.core.dates import MONTH_NUMBERS
 from memsys.core.declared import PathText
 from memsys.core.errors import InputError
@@ -62,7 +62,10 @@ class Beam(Filters):
         """
         self.check(BEAM_TYPES.values())
         if self.key != "original" or self.key_file is not None:
-            raise fault("beam_key", key=self.key)
+            raise InputError(
+                f"dataset.key={self.key}: no errors of BEAM's key are listed here; use "
+                "dataset.key=original without dataset.key_file"
+            )
         folders = _folders(self.path)
         files: list[SourceFile] = []
         parts = [_read(id_, folders[id_], files) for id_ in self.wanted(folders)]
@@ -74,7 +77,9 @@ def _folders(path: str | None) -> dict[str, Path]:
     InputError if there is none, or if two have the same id.
     """
     if path is None:
-        raise fault("beam_path", wanted=_WANTED)
+        raise InputError(
+            f"dataset.path is missing: BEAM is not part of this project; name {_WANTED}"
+        )
     found = find_folder(path, f"name {_WANTED}")
     folders = {one.parents[1] for one in found.rglob(str(_QUESTIONS))}
     if not folders:

@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 from eval.datasets.beir_files import Document, Files, Pool, Query, check_listed, shown_id
 from eval.datasets.files import find_folder
 from eval.datasets.selection import Filters, Part
-from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, fault
+from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question
 from memsys.core.declared import PathText
 from memsys.core.errors import InputError
 from memsys.core.files import shown
@@ -52,12 +52,18 @@ class Beir(Filters):
         """
         self.check()
         if self.path is None:
-            raise fault("beir_path", name=self.name)
+            raise InputError(
+                f"dataset={self.name}: which one? Add dataset.path=FOLDER with {CORPUS}, "
+                f"{QUERIES} and qrels"
+            )
         root = find_folder(self.path, "correct dataset.path").resolve()
         reading = _Reading(Files(root), self.split)
         asked = [one for path in _query_files(root) for one in reading.asked(path)]
         if not any(one.evidence for _, one in asked):
-            raise fault("none_relevant", where=root.name)
+            raise InputError(
+                f"{root.name}: no query has a relevant document; put them into the qrels, "
+                "with a score above 0"
+            )
         names = dict.fromkeys(one.type for _, one in asked)
         types = {name: id_ for id_, name in enumerate(names, _FIRST)}
         self.check(types)
@@ -117,7 +123,10 @@ class _Reading:
             names = (query.id, "_".join(query.id.split("_")[:2]), "")
             pool = next((pools[one] for one in names if one in pools), None)
             if pool is None:
-                raise fault("no_candidates", where=name, id=shown_id(query.id))
+                raise InputError(
+                    f"{name}: query {shown_id(query.id)} has no candidates; add a line to "
+                    f"{CANDIDATES} whose scene_id is the query's id"
+                )
             relevant = tuple(id_ for id_, score in judged.get(query.id, {}).items() if score > 0)
             unjudged += not relevant
             outside += not pool.ids.issuperset(relevant)

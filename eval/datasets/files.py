@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from eval.datasets.checks import Location, adapter, check_distinct, parse, problem_in
-from eval.datasets.types import Dataset, SourceFile, fault
+from eval.datasets.types import Dataset, SourceFile
 from memsys.core.errors import InputError
 from memsys.core.files import MOST, decode, is_there, read_bytes, shown, unpack
 from memsys.core.json_text import parse_json
@@ -100,8 +100,10 @@ def public_file(name: str, title: str, *samples: str, setting: str = "dataset.pa
     for path in (DATA / file, shared / file, *(shared / sample for sample in samples)):
         if path.is_file():
             return str(path)
-    facts = {"title": title, "name": name, "file": file, "setting": setting}
-    raise NotHereError(str(fault("not_here", **facts)))
+    raise NotHereError(
+        f"{title} is not here: run `python -m eval fetch {name}`, put the file at data/{file}, "
+        f"or set {setting}=..."
+    )
 
 
 def find_file(name: str | Path) -> Path | None:
@@ -267,7 +269,10 @@ def read_memories(path: str | None, dataset: Dataset) -> tuple[dict[str, str], l
     if path is None:
         hashes = {file.sha256 for file in dataset.files}
         if load_sources()["locomo"].sha256 not in hashes:
-            raise fault("other_memories", dataset=dataset.name)
+            raise InputError(
+                f"strategy.path: null stands for memories of LoCoMo, and dataset={dataset.name} is "
+                "another; name a folder of memories of its conversations"
+            )
         path = public_file(_MEMORIES, "strategy=given: OpenAI's memories", setting="strategy.path")
     folder = find_folder(path, "correct it", "strategy.path")
     texts, files = {}, []
@@ -277,8 +282,10 @@ def read_memories(path: str | None, dataset: Dataset) -> tuple[dict[str, str], l
             names.append(f"{dataset.order.index(conversation.id)}.txt")
         found = next((folder / name for name in names if (folder / name).is_file()), None)
         if found is None:
-            facts = {"conversation": conversation.id, "names": " or ".join(names)}
-            raise fault("no_memories", where=folder, **facts)
+            raise InputError(
+                f"strategy.path: {folder}: no memories of {conversation.id}: put "
+                f"{' or '.join(names)} there"
+            )
         text, file = read_text(found)
         if not text.strip():
             raise InputError(f"{found}: is empty; write a memory a paragraph")

@@ -19,8 +19,9 @@ from eval.datasets.pooled import owned, timed
 from eval.datasets.reload import config_of
 from eval.datasets.selection import Filters, Part
 from eval.datasets.synthetic.world import Parameters, dialogue
-from eval.datasets.types import TYPES, Dataset, Question, SourceFile, fault
+from eval.datasets.types import TYPES, Dataset, Question, SourceFile
 from memsys.core.declared import Count, CountFrom0, Name, check_fields
+from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session, Turn
 
 Timed = tuple[datetime, Session]
@@ -67,7 +68,10 @@ class Grown:
         filters.check(TYPES.values())
         config = config_of(self.of, self.key, self.key_file, self.evidence)
         if config.pop("_target_") != _LOCOMO:
-            raise fault("not_locomo", of=self.of)
+            raise InputError(
+                f"dataset.of={self.of}: not of LoCoMo's layout; use locomo, sample, sample_hard or "
+                "the path of such a file"
+            )
         whole = LoCoMo(**config).load()
         given = {one.id: one for one in whole.conversations}
         selected = filters.select(whole.questions)

@@ -21,17 +21,9 @@ from eval.datasets.pooled import POOLED, Poolable, pool
 from eval.datasets.selection import LOCOMO, Filters, Part, SplitName, in_split
 from eval.datasets.sessions import read_conversation
 from eval.datasets.subset import open_subset
-from eval.datasets.types import (
-    ADVERSARIAL,
-    TYPES,
-    Dataset,
-    EvidenceKey,
-    Question,
-    SourceFile,
-    fault,
-)
+from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, EvidenceKey, Question, SourceFile
 from memsys.core.declared import PathText
-from memsys.core.errors import check_choice
+from memsys.core.errors import InputError, check_choice
 
 _CATEGORIES = ", ".join(f"{number} {name}" for number, name in TYPES.items())
 _WORD = re.compile(r"(?!(?:an?|the|and)\b)\b\w", re.IGNORECASE)  # that F1 counts
@@ -199,8 +191,10 @@ def read_evidence(
         return None, None
     path = find_overlay(EvidenceOverlay, FOLDER, files)
     if path is None:
-        names = ", ".join(file.name for file in files)
-        raise fault("no_citations", evidence=name, files=names)
+        raise InputError(
+            f"dataset.evidence={name}: no wrong citations are known in "
+            f"{', '.join(file.name for file in files)}; use dataset.evidence=original"
+        )
     overlay, file = read_overlay(EvidenceOverlay, path)
     entries = Entries(path.name, {entry.id: entry for entry in overlay.entries})
     return EvidenceKey(name, file), entries

@@ -20,7 +20,7 @@ from pydantic import AfterValidator, StrictInt
 
 from eval.datasets.checks import Answer, Row, Text
 from eval.datasets.files import json_lines, read_json, read_text, validate
-from eval.datasets.types import Question, SourceFile, fault
+from eval.datasets.types import Question, SourceFile
 from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
 
@@ -120,8 +120,10 @@ def find_overlay(kind: type[Overlay], folder: Path, files: Sequence[SourceFile])
     paths = sorted(folder.glob("*.json"))
     matching = [path for path in paths if read_overlay(kind, path)[0].belongs(files)]
     if len(matching) > 1:
-        one, other = (path.name for path in matching[:2])
-        raise fault("same_data", where=folder, one=one, other=other)
+        raise InputError(
+            f"{folder}: {matching[0].name} and {matching[1].name} belong to the same data; leave "
+            "one there"
+        )
     return matching[0] if matching else None
 
 

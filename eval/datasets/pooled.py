@@ -8,7 +8,8 @@ from datetime import datetime
 from itertools import accumulate
 from typing import NamedTuple
 
-from eval.datasets.types import Dataset, Question, fault
+from eval.datasets.types import Dataset, Question
+from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session
 
 POOLED = "pooled"
@@ -26,7 +27,9 @@ class Poolable:
     def check_pool(self) -> None:
         """Raise InputError unless a filter has a pool to filter."""
         if self.owner_filter and not self.pooled:
-            raise fault("owner_filter")
+            raise InputError(
+                "dataset.owner_filter=true: filters a pooled store; add dataset.pooled=true"
+            )
 
 
 class Renaming(NamedTuple):

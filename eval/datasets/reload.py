@@ -12,7 +12,7 @@ from typing import Any
 
 from eval.datasets.beir import QUERIES
 from eval.datasets.files import find_file
-from eval.datasets.types import TABLES, Dataset, fault
+from eval.datasets.types import TABLES, Dataset
 from memsys.core.errors import InputError
 from memsys.core.trusted import check_config
 
@@ -42,8 +42,10 @@ def config_of(
     if options is None:
         path = find_file(name)
         if path is None:
-            names = ", ".join([*_WITH_KEYS, *_OTHERS])
-            raise fault("no_dataset", setting=setting, name=name, names=names)
+            raise InputError(
+                f"{setting} {name:.200}: no such file; give {', '.join([*_WITH_KEYS, *_OTHERS])}, "
+                "a file or folder in LoCoMo's format, or a folder in BEIR's"
+            )
         if path.is_dir() and any(path.rglob(f"{QUERIES}*")):
             return {"_target_": "eval.datasets.beir.Beir", "name": path.name, "path": name}
         options = {**_WITH_KEYS["locomo"], "path": name}

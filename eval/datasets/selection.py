@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from eval.datasets.types import TABLES, Dataset, Question, SourceFile, fault
+from eval.datasets.types import TABLES, Dataset, Question, SourceFile
 from memsys.core.declared import Count, Name, check_fields
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation
@@ -78,7 +78,10 @@ class Filters:
         questions = tuple(question for part in kept for question in part.questions)
         if not questions:
             names = ", ".join(file.name for file in files[:3]) + (" ..." if files[3:] else "")
-            raise fault("no_question", where=names)
+            raise InputError(
+                f"{names}: no question is left; widen dataset.conversations and "
+                "dataset.types, or add questions to the data"
+            )
         return Dataset(
             self.name,
             tuple(part.conversation for part in kept),
@@ -95,7 +98,9 @@ def check_names(option: str, given: Any, valid: Iterable[str]) -> None:
         return
     names = dict.fromkeys(valid)
     if isinstance(given, str) or not given:  # a str is a sequence of letters
-        raise fault("no_names", option=option, given=given, example=next(iter(names)))
+        raise InputError(
+            f"dataset.{option}: {given!r:.60}; use a list, such as [{next(iter(names))}], or null"
+        )
     unknown = [name for name in given if not isinstance(name, str) or name not in names]
     if unknown:
         shown = ", ".join(list(names)[:10]) + (" ..." if len(names) > 10 else "")
@@ -114,5 +119,8 @@ def in_split(
         return conversations
     present = set(conversations)
     if absent := [id_ for id_ in splits[name] if id_ not in present]:
-        raise fault("no_split", split=name, absent=absent[0], whole=whole)
+        raise InputError(
+            f"dataset.split={name}: the data has no {absent[0]}; splits are of {whole}, or "
+            "dataset.split=null"
+        )
     return [id_ for id_ in conversations if id_ in splits[name]]

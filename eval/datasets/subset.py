@@ -12,7 +12,8 @@ from pydantic import Field
 
 from eval.datasets.files import SHIPPED_DATA, find_folder, read_json, validate
 from eval.datasets.overlays import Distinct, Entries
-from eval.datasets.types import SourceFile, SubsetUsed, fault
+from eval.datasets.types import SourceFile, SubsetUsed
+from memsys.core.errors import InputError
 
 Floats = NDArray[np.float64]
 FOLDER = SHIPPED_DATA / "subsets"
@@ -77,8 +78,11 @@ def open_subset(
     subset, file = read_subset(name)
     others = {one.sha256 for one in subset.data} - {one.sha256 for one in files}
     if others:
-        facts = {"file": subset.data[0].name, "sha256": min(others)}
-        raise fault("other_subset", subset=name, **facts)
+        raise InputError(
+            f"dataset.subset={name}: built for another {subset.data[0].name} (sha256 "
+            f"{min(others)[:12]}...); get that one by python -m eval fetch locomo, or set "
+            "dataset.subset=null"
+        )
     chosen = {question.id: question for question in subset.questions}
     remedy = f"{_REBUILD}, or set dataset.subset=null"
     entries = Entries(f"dataset.subset: {file.name}", chosen, remedy)

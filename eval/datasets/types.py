@@ -8,18 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from memsys.core.errors import InputError
 from memsys.core.types import Conversation
 from memsys.core.yaml_text import load_table
 
 TABLES = load_table(Path(__file__).with_name("tables.yaml"))
-
-
-def fault(name: str, /, **facts: object) -> InputError:
-    """Return the InputError whose text is `name` in tables.yaml, on these facts."""
-    return InputError(str(TABLES["texts"][name]).format(**facts))
-
-
 # The official ids of LoCoMo (Maharana et al., 2024). Several published tables use other names.
 TYPES: dict[int, str] = {
     1: "multi_hop",

@@ -10,8 +10,9 @@ from eval.datasets.pooled import Poolable, pool
 from eval.datasets.synthetic.languages import LANGUAGES
 from eval.datasets.synthetic.plants import Deletion, PlantSettings, generated_file, planted
 from eval.datasets.synthetic.world import Parameters, dialogue
-from eval.datasets.types import Dataset, Question, fault
+from eval.datasets.types import Dataset, Question
 from memsys.core.declared import Name, Range
+from memsys.core.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,10 @@ class Synthetic(Parameters, Poolable):
         self.check()
         self.check_pool()
         if self.plants == 0 and (self.kinds is not None or not self.base_questions):
-            raise fault("no_plants")
+            raise InputError(
+                "dataset.plants: 0; dataset.kinds and dataset.base_questions are of planted facts: "
+                "use 1 or more"
+            )
         generated = [dialogue(self, number) for number in range(self.conversations)]
         conversations = tuple(conversation for conversation, _ in generated)
         questions: tuple[Question, ...] = tuple(q for _, asked in generated for q in asked)

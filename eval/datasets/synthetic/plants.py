@@ -27,9 +27,9 @@ from eval.datasets.types import (
     PlantKind,
     Question,
     SourceFile,
-    fault,
 )
 from memsys.core.declared import CountFrom0, Range, check_fields
+from memsys.core.errors import InputError
 from memsys.core.terms import language_of
 
 Deletion = Literal["done", "said"]
@@ -179,7 +179,9 @@ def _deleted(it: _Planting) -> None:
 
 def _other_owner(it: _Planting) -> None:
     if it.other is None:
-        raise fault("one_owner")
+        raise InputError(
+            "dataset.kinds: other_owner needs a second conversation; add one, or leave it out"
+        )
     mine = it.fact()
     theirs = mine._replace(value=it.value(mine.relation))
     right = it.state(it.first, mine)
@@ -222,7 +224,10 @@ def planted(dataset: Dataset, settings: PlantSettings, language: Language | None
     plots, texts = [], list[str]()
     for one in dataset.conversations:
         if not (later := later_sessions(one)):
-            raise fault("no_room", conversation=one.id)
+            raise InputError(
+                f"dataset: planted facts need two speakers and sessions of two times; {one.id:.60} "
+                "has fewer"
+            )
         own = [turn.text for session in one.sessions for turn in session.turns]
         detected = language or LANGUAGES.get(language_of(own), LANGUAGES["en"])
         plots.append(Plot(one, detected, later))

@@ -18,8 +18,9 @@ from eval.datasets.synthetic.languages import (
     WorldFact,
     place_of,
 )
-from eval.datasets.types import ADVERSARIAL, TYPES, Question, fault
+from eval.datasets.types import ADVERSARIAL, TYPES, Question
 from memsys.core.declared import Count, CountFrom0, Range, Share, check_fields
+from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session, Turn
 
 _MULTI_HOP, _TEMPORAL, _SINGLE_HOP, _FORMER = 1, 2, 4, 6
@@ -56,10 +57,16 @@ class Parameters:
         """Raise InputError for a parameter out of range, or if no question fits the turns."""
         check_fields(self, "dataset")
         if self.past and not 1 <= self.updates < self.sessions:
-            raise fault("past", most=self.sessions - 1, updates=self.updates)
+            raise InputError(
+                f"dataset.past: requires dataset.updates of 1 to {self.sessions - 1}, one less "
+                f"than dataset.sessions; it is {self.updates}"
+            )
         if self.chains < 1:
-            needed = self.hops * (1 + self.updates)
-            raise fault("few_facts", informative=self.informative, needed=needed)
+            raise InputError(
+                f"dataset: {self.informative} turns with facts are too few for a question of "
+                f"{self.hops * (1 + self.updates)}; raise sessions or turns, or lower hops, "
+                "updates or distractors"
+            )
 
     @property
     def informative(self) -> int:
@@ -204,7 +211,10 @@ class SmallWorld:
             if (same_speaker or not one) and (apart or not self._parameters.past):
                 taken.append(turn)
         if len(taken) < number:
-            raise fault("few_turns")
+            raise InputError(
+                "dataset: too few turns to state facts by one speaker or in separate sessions; "
+                "raise sessions, turns or distractors, or lower updates"
+            )
         self._free = [turn for turn in self._free if turn not in taken]
         return sorted(taken)
 
