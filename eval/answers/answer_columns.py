@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 from statistics import fmean
 
-from eval.answers.layout import NAMES, PATTERNS, is_key, named, rank_of, snake, wording
+from eval.answers.layout import NAMES, PATTERNS, is_key, named, rank_of, snake
 from eval.answers.sheet import MOST, Sheet
 from eval.answers.values import blank, mean_verdict, runs
 
@@ -182,7 +182,11 @@ def against(sheet: Sheet) -> str | None:
         return None
     if 0.5 - apart <= _DEVIATIONS * sqrt((passed + failed + 1) / (12 * passed * failed)):
         return None
-    return wording("against", columns=", ".join(columns), apart=apart)
+    return (
+        f"the verdicts in {', '.join(columns):.120} go against the answers: one that "
+        f"passes is closer to its gold answer than one that fails in {apart:.0%} of "
+        "the pairs"
+    )
 
 
 def _separation(sheet: Sheet, columns: Sequence[str]) -> tuple[float | None, int, int]:

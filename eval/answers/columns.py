@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from eval.answers.answer_columns import against
 from eval.answers.containers import BY_ROWS, RowList
 from eval.answers.finders import FINDERS
-from eval.answers.layout import Layout, expand, wording
+from eval.answers.layout import Layout, expand
 from eval.answers.questions import QuestionIndex, normalise
 from eval.answers.sheet import Sheet
 from eval.datasets.types import Dataset
@@ -134,7 +134,10 @@ def _assign(sheet: Sheet, given: Layout) -> tuple[str | None, str | None]:
     sheet.fields = {field: several for field, several in sheet.fields.items() if several}
     doubt = against(sheet)
     if doubt is not None and "judge" not in given.columns:
-        problem = problem or wording("name_verdicts", doubt=doubt)
+        problem = problem or (
+            f"{doubt}; name the column of verdicts by --columns judge=COLUMN, or leave it "
+            "out by judge=none"
+        )
         doubt = None
     if {"conversation", "index"} <= sheet.fields.keys() and "id" not in given.columns:
         sheet.fields.pop("id", None)
@@ -163,16 +166,22 @@ def _assign_given(sheet: Sheet, given: Layout) -> str | None:
 def _missing(sheet: Sheet, given: Layout) -> str | None:
     """Return why the columns do not suffice; None if they do."""
     if sheet.index is not None and any(map(sheet.index.of_words, sheet.columns)):
-        return wording("header")
+        return "its first line is a row, not a header; add the names of the columns"
     answer, present = sheet.first("answer"), _present(sheet)
     if answer is None:
-        return wording("no_answer", present=present)
+        return f"no column for the answer; name it by --columns answer=COLUMN ({present})"
     empty = not sheet.filled[answer] and "error" not in sheet.fields
     # One empty answer is an answer.
     if empty and sheet.rows > 1 and "answer" not in given.columns:
-        return wording("empty_answer", answer=answer, present=present)
+        return (
+            f"the column of answers, {answer!r:.60}, is empty; name it or another by "
+            f"--columns answer=COLUMN ({present})"
+        )
     if not sheet.fields.keys() & {"question", "id", "index"}:
-        return wording("no_question", present=present)
+        return (
+            "no column for the question; name it by --columns question=COLUMN, or give "
+            f"its place in the conversation's qa list as qa_index ({present})"
+        )
     return None
 
 

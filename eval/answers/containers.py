@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from eval.answers.layout import wording
 from eval.answers.places import ELEMENT, KEY, Place, Spot, fields, places
 from eval.datasets.files import check_there, json_lines, json_value
 from eval.datasets.types import SourceFile
@@ -72,7 +71,10 @@ def read_document(path: Path) -> Document:
     first = re.split("[\r\n]", begin, maxsplit=1)[0]
     delimiter = max(_DELIMITERS, key=first.count)
     if delimiter not in first or "\x00" in first:
-        raise InputError(wording("format", where=name))
+        raise InputError(
+            f"{name}: unknown format; it must be JSON, JSON lines of one object a "
+            "question, or CSV with a header (see docs/importing.md)"
+        )
     return Document(source, CSV, list(_table(text, delimiter, name)))
 
 
@@ -105,8 +107,10 @@ def _table(text: str, delimiter: str, name: str) -> Iterator[tuple[str, dict[str
                 continue
             place = f"line {reader.line_num + skipped}"
             if len(cells) != len(header):
-                counts = {"cells": len(cells), "header": len(header)}
-                raise InputError(wording("fields", where=f"{name}: {place}", **counts))
+                raise InputError(
+                    f"{name}: {place}: {len(cells)} fields where the header has {len(header)}; put "
+                    "texts with commas or line breaks in double quotes"
+                )
             yield place, dict(zip(header, cells, strict=True))
     except csv.Error as error:
         place = f"line {reader.line_num + skipped}"
@@ -184,7 +188,7 @@ class RowList:
             for number, member in enumerate(spot.value):
                 if not isinstance(member, dict):
                     where = f"{self._name}: {spot.element(number)}"
-                    raise InputError(wording("object", where=where))
+                    raise InputError(f"{where}: must be an object {{...}} with question and answer")
         yield from map(_item, self._place.objects)
 
 
@@ -218,7 +222,9 @@ def row_lists(path: Path, wanted: str | None = None) -> Found:
         paths_of = ", ".join(repr(one.path) for one in lists)
         lists = [one for one in lists if _plain(one.path) == _plain(wanted)]
         if not lists:
-            raise InputError(wording("no_list", where=name, wanted=wanted, paths=paths_of))
+            raise InputError(
+                f"{name}: no list of objects at {wanted!r:.80}; --rows may be {paths_of}"
+            )
     sources = tuple(document.source for document in documents)
     return Found(lists, sources, (*passed, *map(shown, without)))
 
@@ -262,7 +268,10 @@ def _files(folder: Path) -> tuple[list[Path], list[str]]:
         if one.name.lower().removesuffix(".gz").endswith(_KINDS) and one.is_file()
     ]
     if not answers:
-        raise InputError(wording("no_file", where=shown(folder), kinds=", ".join(_KINDS)))
+        raise InputError(
+            f"{shown(folder)}: no file of answers in this folder ({', '.join(_KINDS)}); "
+            "name the file, or the folder that contains it"
+        )
     return answers, [one.name for one in inside if one not in answers]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from eval.answers import values
 from eval.answers.columns import Proposal, propose
 from eval.answers.containers import Item, row_lists
-from eval.answers.layout import Layout, unit_of, wording
+from eval.answers.layout import Layout, unit_of
 from eval.answers.values import doubtful_times, is_error
 from eval.datasets.types import TYPES, Dataset, SourceFile
 from eval.metrics.registry import reported
@@ -102,7 +102,13 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
         raise UnclearColumnsError(f"{name}: {proposal.problem}", proposal)
     count = proposal.rows.count
     if count > _MOST:
-        raise UnclearColumnsError(wording("too_many", where=name, count=count), proposal)
+        raise UnclearColumnsError(
+            (
+                f"{name}: {count:,} rows are more than any data set has questions; name "
+                "another list by --rows, or divide the file"
+            ),
+            proposal,
+        )
     reader = _Reader(name, proposal.columns, dataset)
     rows = tuple(map(reader.row, proposal.rows.items()))
     doubt = doubtful_times(rows, proposal.columns, () if layout is None else layout.columns)
@@ -182,8 +188,10 @@ class _Reader:
             if slash and _INDEX.fullmatch(number):
                 if conversation in self._conversations and conversation != sample:
                     where = f"{self._name}: {item.place}"
-                    facts = {"id": sample, "conversation": conversation}
-                    raise InputError(wording("other_id", where=where, **facts))
+                    raise InputError(
+                        f"{where}: the id names {sample!r:.60}, and the row {conversation!r:.60}; "
+                        "correct one of them"
+                    )
                 known = sample in self._conversations
                 conversation, index = sample if known else conversation or sample, int(number)
         return None if conversation is None else conversation.strip(), index

@@ -26,11 +26,6 @@ TABLE = load_table(_FOLDER / "patterns.yaml")
 PATTERNS = {name: re.compile("|".join(one)) for name, one in TABLE["names"].items()}
 
 
-def wording(name: str, /, **facts: object) -> str:
-    """Return the text `name` of patterns.yaml on these facts."""
-    return str(TABLE["texts"][name]).format(**facts)
-
-
 NAMES: dict[str, list[re.Pattern[str]]] = {
     field: [re.compile(one) for one in patterns]
     for field, patterns in load_table(_FOLDER / "columns.yaml").items()
@@ -137,7 +132,10 @@ def load_layout(name: str) -> Layout:
     """
     path = SHIPPED / f"{name}.yaml" if re.fullmatch(r"[\w-]+", name) else Path(name).expanduser()
     if not is_there(path):
-        raise InputError(wording("no_layout", where=name, shipped=", ".join(shipped())))
+        raise InputError(
+            f"--layout {name:.200}: no such file; name a YAML file, or one of "
+            f"{', '.join(shipped())}"
+        )
     with problems(path):
         file = _File.model_validate(load_yaml(path))
     columns = {field: _columns(field, given, str(path)) for field, given in file.columns.items()}
@@ -159,7 +157,9 @@ def parse_columns(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
     for one in given:
         name, equals, columns = one.partition("=")
         if not equals or not columns:
-            raise InputError(wording("columns", where=one))
+            raise InputError(
+                f"--columns {one:.100}: write FIELD=COLUMN, such as answer=pred, after the FILE"
+            )
         several = [part.strip() for part in columns.split("+")] if name in _SEVERAL else [columns]
         checked = _columns(name, several, "--columns")
         made[name] = () if columns == _NONE else checked

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.answers.containers import first_object
-from eval.answers.layout import TABLE, wording
+from eval.answers.layout import TABLE
 from eval.datasets.files import json_lines, json_value, read_text
 from eval.datasets.types import SourceFile
 from eval.records.trec import decode, read_run
@@ -70,7 +70,12 @@ def read_rankings(path: Path) -> RankingFile:
     layout, rows = _rows(text, path.name)
     several = [row for row in rows if len({score for _, score in row.ranking}) >= _IN_ORDER]
     if len(several) >= _IN_ORDER and all(row.rises for row in several):
-        raise InputError(wording("rising", where=f"{path.name}: {several[0].place}"))
+        where = f"{path.name}: {several[0].place}"
+        raise InputError(
+            f"{where}: the scores rise along each ranking, as distances do, and the "
+            "highest score is the best; list the highest first, or leave the scores out: "
+            "the order of the file then counts"
+        )
     return RankingFile(source, layout, tuple(rows))
 
 
@@ -97,7 +102,10 @@ def _rows(text: str, name: str) -> tuple[str, list[RankingRow]]:
     if start in "{[":
         return _json(text, name)
     if len(text.lstrip().split("\n", 1)[0].split()) != _LAYOUT_OF_TREC:
-        raise InputError(wording("layout", where=name, layouts=", ".join(LAYOUTS.values())))
+        raise InputError(
+            f"{name}: unknown layout; it must be {', '.join(LAYOUTS.values())} (see "
+            "docs/importing.md)"
+        )
     return TREC, _trec(text, name)
 
 
@@ -110,7 +118,10 @@ def _trec(text: str, name: str) -> list[RankingRow]:
         tags[line.tag] = None
     if len(tags) > 1:
         first = ", ".join([*tags][:_FIRST])
-        raise InputError(wording("several_runs", where=name, count=len(tags), first=first))
+        raise InputError(
+            f"{name}: contains {len(tags)} runs ({first}), as the last field names them; "
+            "give each run a file of its own"
+        )
     rows = []
     for query, documents in found.items():
         ordered = sorted(documents, key=lambda one: one[1])  # by rank, then by line
@@ -139,12 +150,21 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
     if not isinstance(value, dict):
         raise InputError(f"{where}: must be an object {{...}} with a question and its ranking")
     if value.get(_SELECTED) is True:
-        raise InputError(wording("selected", where=where))
+        raise InputError(
+            f"{where}: its memories are selected, without an order; name the run folder "
+            "instead of the file"
+        )
     column, fields = _present(value, "rankings"), ", ".join(value)
     if column is None:
-        raise InputError(wording("no_ranking", where=where, fields=fields))
+        raise InputError(
+            f"{where}: no field for the ranking; name it ranking or retrieved (fields: "
+            f"{fields:.200})"
+        )
     if not _names_question(value):
-        raise InputError(wording("no_question_field", where=where, fields=fields))
+        raise InputError(
+            f"{where}: no field for the question; name it question_id or question "
+            f"(fields: {fields:.200})"
+        )
     kinds = ("question_ids", "question_texts", "conversations", "indexes")
     id_, text, conversation, index = (_text(value, kind, where) for kind in kinds)
     if conversation is not None and index is not None:
@@ -188,7 +208,10 @@ def _ranked(
     scores = [score for _, score in given if score is not None]
     if scores and len(scores) < len(given):
         without = next(one for one, score in given if score is None)
-        raise InputError(wording("no_score", where=where, id=without))
+        raise InputError(
+            f"{where}: {without!r:.60} has no score while others have one; give all of "
+            "them one, or none"
+        )
     ranking = sorted(given, key=lambda one: -one[1]) if scores else given  # type: ignore[operator]
     return RankingRow(place, id_, text, conversation, tuple(ranking), scores == sorted(scores))
 
@@ -223,7 +246,10 @@ def _item(item: Any, where: str) -> tuple[str, float | None]:
 def _id(value: Any, where: str) -> str:
     if isinstance(value, str) and value.strip():
         return value.strip()
-    raise InputError(wording("no_id", where=where, value=value))
+    raise InputError(
+        f"{where}: {value!r:.60} is no id; a ranking contains ids, [id, score], or "
+        "objects with id and score"
+    )
 
 
 def _score(value: Any, id_: Any, where: str) -> float:

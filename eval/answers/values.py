@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from eval.answers.layout import TABLE, unit_of, wording
+from eval.answers.layout import TABLE, unit_of
 from eval.metrics.abstention import abstains
 from memsys.core.errors import InputError
 
@@ -191,10 +191,17 @@ def doubtful_answers(rows: Sequence[AnswerRow]) -> str | None:
     elif len(answers) == 1 and total >= _ALIKE and not abstains(text := next(iter(answers))):
         found = f"all {total:,} answers are {text!r:.60}"
     elif (held := sum(wrapped.values())) >= _SHARE * total > 0:
-        return wording("whole_replies", held=held, total=total, first=next(iter(wrapped)))
+        return (
+            f"{held:,} of {total:,} answers are whole replies, such as "
+            f"{next(iter(wrapped))!r:.60}; write the answer in them alone, or add "
+            "--as-written"
+        )
     else:
         return None
-    return wording("no_answers", found=found)
+    return (
+        f"{found}; if these rows failed, say so in a column `error`; if they are "
+        "answers, add --as-written"
+    )
 
 
 def are_scores(answers: Collection[str]) -> bool:
@@ -215,8 +222,11 @@ def doubtful_times(
         if not known or field in said or any(map(unit_of, named)):
             continue
         if (middle := median(known)) > _MOST_SECONDS:
-            facts = {"named": " + ".join(named), "first": named[0], "field": field}
-            return wording("unit", middle=middle, **facts)
+            return (
+                f"{' + '.join(named):.60}, read as seconds, has a median of {middle:,.0f} s a "
+                "question; write the unit into its name (latency_ms, latency_seconds), or give "
+                f"--columns {field}={named[0]:.60} for seconds and {field}=none to leave it out"
+            )
     return None
 
 
