@@ -14,7 +14,6 @@ from eval.answers.questions import UNCLEAR, QuestionIndex, first_index, normalis
 from eval.answers.ranking_files import RankingRow
 from eval.datasets.pooled import pool
 from eval.datasets.types import Dataset, Question
-from eval.imports.account import TABLE
 from eval.metrics.retrieval.registry import Unit
 from eval.records.rankings import manifest_fields, session_of
 from memsys.core.errors import InputError, check_whole
@@ -125,21 +124,26 @@ def matched(
     if first is None and not partial:
         raise InputError(f"{where}: {UNCLEAR}")
     chosen, unknown, doubled = _questions(rows, dataset, first or 0)
-    facts = {"rows": len(rows), "dataset": dataset.name}
     if not chosen:
         row, reason = unknown[0]
-        raise _error("none_matches", where, **facts, row=row.place, reason=reason)
+        raise InputError(
+            f"{where}: none of the {len(rows):,} rankings is of a question of {dataset.name} (the "
+            f"first: {row.place}: {reason}); correct --dataset or the question ids"
+        )
     count = len(rows) - len(unknown) - len(doubled)
     if count < _FOUND * len(rows) and not partial:
         row, reason = [*unknown, *((row, DOUBLED) for row, _ in doubled)][0]
-        facts |= {"matched": count, "needed": _FOUND}
-        raise _error("few_match", where, **facts, row=row.place, reason=reason)
+        raise InputError(
+            f"{where}: only {count:,} of {len(rows):,} rankings are of a question of "
+            f"{dataset.name} (not {row.place}: {reason}), and {_FOUND:.0%} are needed; correct "
+            "--dataset or the question ids, or add --partial to score the rest"
+        )
     published = dataset.published_sessions
     ids = {one.id: _names(one, published.get(one.id, {})) for one in dataset.conversations}
     found = [(row, question, [*_named(row, question, ids, where)]) for question, row in chosen]
     placed = [(row, one) for row, _, named in found for one in named]
     if not placed:
-        raise _error("all_empty", where)
+        raise InputError(f"{where}: all rankings are empty; nothing can be scored")
     unit = _one_unit(placed, where)
     strangers = sum(
         one.conversation != question.conversation for _, question, named in found for one in named
@@ -150,16 +154,15 @@ def matched(
     }
     longest = max(rankings.values(), key=lambda one: len(one.ranked))
     if depth is not None and len(longest.ranked) > depth:
-        row, count = longest.row, len(longest.ranked)
-        raise _error("depth", where, depth=depth, row=row.place, ids=count)
+        raise InputError(
+            f"{where}: --depth {depth}: {longest.row.place}: has {len(longest.ranked)} ids, so "
+            "that rankings were not cut there; use the number at which they were, or leave out "
+            "--depth"
+        )
     searched = pool(dataset) if strangers else dataset
     return Import(
         *(name, rows, searched, depth, rankings, unit, unknown, doubled, first or 0, strangers)
     )
-
-
-def _error(name: str, place: str, **facts: object) -> InputError:
-    return InputError(TABLE["errors_of_rankings"][name].format(place=place, **facts))
 
 
 def _questions_of(
@@ -240,9 +243,11 @@ def _named(
         others = (names.get(id_[:at], {}).get(id_[at + 1 :]) for at in colons)
         named = own.get(id_) or next(filter(None, others), None)
         if named is None:
-            of = {"conversation": question.conversation, "question": question.id}
-            place = f"{name}: {row.place}"
-            raise _error("no_unit", place, id=id_, **of, example=next(iter(own)))
+            raise InputError(
+                f"{name}: {row.place}: {id_!r:.60} is no turn or session of "
+                f"{question.conversation}, the conversation of {question.id}; write ids as "
+                f"{next(iter(own))!r:.60}"
+            )
         yield named
 
 
@@ -251,8 +256,10 @@ def _one_unit(placed: Sequence[tuple[RankingRow, Named]], name: str) -> Unit:
     first = {named.unit: (row.place, named.id) for row, named in reversed(placed)}
     if len(first) > 1:
         (turn_in, turn), (session_in, session) = first["turn"], first["session"]
-        units = {"turn": turn, "turn_in": turn_in, "session": session, "session_in": session_in}
-        raise _error("both_units", name, **units)
+        raise InputError(
+            f"{name}: ranks turns ({turn!r:.60} in {turn_in}) and sessions ({session!r:.60} in "
+            f"{session_in}); give each unit a file of its own"
+        )
     return next(iter(first))
 
 
@@ -261,9 +268,15 @@ def _ranking(row: RankingRow, named: Sequence[Named], name: str, *, pooled: bool
     place = f"{name}: {row.place}"
     for (given, score), one in zip(row.ranking, named, strict=True):
         if pooled and not given.startswith(f"{one.conversation}:"):
-            raise _error("no_conversation", place, id=given, conversation=one.conversation)
+            raise InputError(
+                f"{place}: {given!r:.60} names no conversation, but the rankings contain turns of "
+                f"several; write {one.conversation}:{given}"
+            )
         id_ = f"{one.conversation}:{one.id}" if pooled else one.id
         if id_ in scored:
-            raise _error("twice", place, id=given)
+            raise InputError(
+                f"{place}: {given!r:.60} is ranked twice; give each turn or session one place, the "
+                "best"
+            )
         scored[id_] = score
     return Ranking(row, tuple(scored.items()))
