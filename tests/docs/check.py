@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from hydra import compose
+from hydra import compose, initialize_config_dir
 from hydra._internal.utils import get_args_parser
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
@@ -189,7 +189,8 @@ def _values(override: Override) -> Iterator[str]:
 def _composed(name: str, overrides: tuple[str, ...], conf: Path) -> str | None:
     own = any(_is_option(one, conf) and not _is_option(one, CONF) for one in overrides)
     try:
-        compose(name, [*overrides, *[f"hydra.searchpath=[file://{conf}]"] * own])
+        with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
+            compose(name, [*overrides, *[f"hydra.searchpath=[file://{conf}]"] * own])
     except Exception as error:
         return " ".join(str(error).split())[:300]
     return None

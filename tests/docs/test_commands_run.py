@@ -7,18 +7,14 @@ import re
 import runpy
 import shutil
 import sys
-from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-from hydra import initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 
 from eval.cli import BAD_INPUT
 from eval.cli import commands as listed
 from eval.run.composing import register
-from memsys.core.places import CONF
 
 from .check import check, words_of
 from .needs import reason
@@ -146,15 +142,13 @@ COMMANDS = commands()
 
 
 @pytest.fixture(scope="module")
-def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The options that the pages define, as the reader's own folder of options."""
     folder = tmp_path_factory.mktemp("examples")
     for path in PAGES:
         write_examples(path, folder)
     register()
-    GlobalHydra.instance().clear()
-    with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
-        yield folder / "conf"
+    return folder / "conf"
 
 
 def test_the_pages_have_commands():
