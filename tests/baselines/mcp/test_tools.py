@@ -95,6 +95,11 @@ def test_lists_are_filled_seven_deep_and_no_deeper():
         choose([nested(8), tool("find", "query")], Wanted())
 
 
+def test_a_required_text_is_filled_before_an_optional_one():
+    tools = [tool("add_memory", "text_", "content"), tool("find", "query")]
+    assert choose(tools, Wanted()).add.arguments == {"content": "{text}"}
+
+
 def test_words_of_a_name_that_say_something_else_cost_points():
     tools = [tool(name, "content") for name in ("memory_store", "memory_store_session")]
     tools += [tool(name, "query") for name in ("memory_search", "mistake_note_search")]

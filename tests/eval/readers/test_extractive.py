@@ -139,6 +139,7 @@ def test_is_deterministic_whatever_was_read_before():
     [
         ("Mara moved to Bergen on 8 May 2021", "8 May 2021"),
         ("Mara moved to Bergen last May", "Mara moved to Bergen last May"),
+        ("Mara will move to Bergen tomorrow", "Mara will move to Bergen tomorrow"),
         ("Mara moved to Bergen", "Mara moved to Bergen"),
     ],
 )

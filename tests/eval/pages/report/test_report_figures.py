@@ -65,6 +65,8 @@ def test_costs_and_break_even(tmp_path, data):
         ["whole", "30", "2,000.0000 [2,000.0000, 2,000.0000]", "0.0000"],
         ["thrifty", "30", "500.0000 [500.0000, 500.0000]", "12.0000"],
     ]
+    tokens = [row[:3] for row in tables(block)[1].rows]
+    assert tokens == [["whole", "answer", "30"], ["thrifty", "answer", "30"]]
     assert block.parts[-1].rows == [["thrifty", "whole", "8"]]  # 12 / (2 - 0.5)
     unknown = made(run("unpriced", _used(5)), run("imported", None))
     rows = tables(costs_block(unknown))[0].rows

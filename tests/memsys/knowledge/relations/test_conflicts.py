@@ -205,3 +205,12 @@ def test_the_order_of_the_other_owners_changes_nothing(bag_of_words):
         for others in ("abc", "caba")
     )
     assert (one, len(one)) == (other, 3)
+
+
+def test_a_relation_that_ended_for_all_of_its_owners_ended_with_the_last(bag_of_words):
+    store = NetworkxRelations()
+    for owner, day in (("a", 3), ("b", 5)):
+        (eats,) = written(bag_of_words, store, owner, EATS).relations.values()
+        store.put_relations(owner, [replace(eats, ended=DAY.replace(day=day))])
+    both = Written(Scripted(), bag_of_words, store, "a", ["b"]).graph.around(["Mara"])
+    assert [one.ended for one, _ in both] == [DAY.replace(day=5)]
