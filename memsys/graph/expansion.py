@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
@@ -105,7 +104,7 @@ def expand(
     entities = list(dict.fromkeys(via for way in ways for via in way))
     nodes = sorted(entities)
     mentions = dict(zip(nodes, graph.store.neighbours(nodes, mentions_only=True), strict=True))
-    relevance_of = cache(lambda node: relevance(node.removeprefix(MEMORY)))
+    relevances = dict[str, float]()  # of the nodes of memories
     visited = {MEMORY + seed for seed in seeds}
     added: list[ExpandedMemory] = []
     for seed, title, way in zip(rooted, titles, ways, strict=True):
@@ -113,7 +112,11 @@ def expand(
         for via, weight in way.items():
             is_product = settings.path_weight == "product" or via == title  # whose weight is 1
             for node, _, mention in mentions[via]:
-                if node in visited or (relevant := relevance_of(node)) < settings.threshold:
+                if node in visited:
+                    continue
+                if (relevant := relevances.get(node)) is None:
+                    relevant = relevances[node] = relevance(node.removeprefix(MEMORY))
+                if relevant < settings.threshold:
                     continue
                 edge = weight * mention if is_product else weight
                 score = settings.score(edge, relevant)

@@ -63,10 +63,13 @@ class NetworkXStore:
             key = node, mentions_only
             if key not in self._sorted:
                 around = self._graph.adj[node].items() if node in self._graph else ()
-                edges = [Edge(far, data["kind"], data["weight"]) for far, data in around]
+                edges = [
+                    Edge._make((far, data["kind"], data["weight"]))
+                    for far, data in around
+                    if not mentions_only or data["kind"] == "mentions"
+                ]
                 edges.sort(key=lambda edge: (-edge.weight, edge.node))
-                mentions = [one for one in edges if one.kind == "mentions"]
-                self._sorted[key] = mentions if mentions_only else edges
+                self._sorted[key] = edges
             found.append(self._sorted[key])
         return found
 
