@@ -173,7 +173,9 @@ class WordPiece:
     def fits(self, text: str) -> bool:
         """Return whether `encode` cuts nothing off."""
         room = self._limit - 2
-        if len(unicodedata.normalize("NFD", text.lower())) <= room:  # a piece has a character
+        parts = unicodedata.normalize("NFD", text.lower()).split()
+        # A word of the vocabulary is one piece; of all else, a piece has a character.
+        if sum(1 if part in self._ids and part.isalnum() else len(part) for part in parts) <= room:
             return True
         for part in text.split():
             room -= self._number(part) if len(part) <= _LONGEST_WORD else self._count(part)
