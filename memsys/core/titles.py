@@ -64,9 +64,9 @@ def _phrases(text: str, ignored: frozenset[str]) -> Iterator[_Phrase]:
 
 def _heaviest(words: list[str], weights: list[int]) -> _Phrase:
     """Return the heaviest part of a run of words that is short enough for a title."""
-    sums = [
-        sum(weights[first : first + _WORDS]) for first in range(max(len(words) - _WORDS + 1, 1))
-    ]
+    if len(words) <= _WORDS:
+        return _Phrase(" ".join(words), sum(weights))
+    sums = [sum(weights[first : first + _WORDS]) for first in range(len(words) - _WORDS + 1)]
     first = sums.index(max(sums))
     return _Phrase(" ".join(words[first : first + _WORDS]), sums[first])
 
@@ -78,16 +78,11 @@ def _chinese(run: str) -> Iterator[_Phrase]:
             yield _Phrase(core, _CHARACTER * len(core))
 
 
-def _is_content(piece: str, ignored: frozenset[str]) -> bool:
-    forms = _content_forms(piece)
-    return forms is not None and ignored.isdisjoint(forms)
-
-
 @lru_cache(maxsize=65_536)
-def _content_forms(piece: str) -> tuple[str, str] | None:
-    """Return a content word in lower case, and without its ending; None for any other piece."""
+def _is_content(piece: str, ignored: frozenset[str]) -> bool:
+    """Return whether a piece is a content word, as written or without its ending."""
     word = piece.lower().replace("’", "'")
     bare = word.split("'")[0]  # of "how've", "tomorrow's"
     if not word[0].isalnum() or len(bare) <= _SHORT or bare.isdigit():
-        return None
-    return (word, bare) if _SAY_NOTHING.isdisjoint((word, bare)) else None
+        return False
+    return _SAY_NOTHING.isdisjoint((word, bare)) and ignored.isdisjoint((word, bare))

@@ -17,7 +17,7 @@ from memsys.core.chinese_dates import dates_of
 from memsys.core.terms import terms
 from memsys.core.types import UNDATED, Memory, Vectors
 from memsys.index.lexical import SparseLexicalIndex
-from memsys.index.rank import Scores, min_max
+from memsys.index.rank import Scores, min_max, top
 from memsys.index.weights import (
     ends_as_question,
     has_cue,
@@ -94,7 +94,8 @@ class Signals:
         self._counts = np.array([has_cue("states_count", one) for one in contents], dtype=float)
         self._questions = np.array([ends_as_question(one) for one in contents], dtype=float)
         self._spans = _spans(memories)
-        lengths = np.array([len(terms(one)) for one in contents], dtype=float)
+        self._terms = [len(terms(one)) for one in contents]
+        lengths = np.array(self._terms, dtype=float)
         self._lengths = np.minimum(np.log1p(lengths) / np.log1p(_LONG), 1.0)
 
     def of(self, question: str, cosines: Scores | None) -> dict[str, Scores]:
@@ -152,14 +153,14 @@ class Signals:
             + min_max(found["window_cosine"])
             + 0.5 * found["speaker"]
         )
-        best = np.argsort(-first, kind="stable")[:_FEEDBACK_MEMORIES]
+        best = top(first, _FEEDBACK_MEMORIES)
         weights = np.exp(_FEEDBACK_SHARPNESS * (first[best] - first[best[0]]))
         weights /= weights.sum()
         summed: dict[str, float] = {}
         names = self._name_terms
-        for row, weight in zip(best.tolist(), weights.tolist(), strict=True):
+        for row, weight in zip(best, weights.tolist(), strict=True):
             counts = self._counted(row)
-            length = counts.total()
+            length = self._terms[row]
             for term, count in counts.items():
                 summed[term] = summed.get(term, 0) + weight * count / length
         rarity = self._words.rarity
