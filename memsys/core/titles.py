@@ -78,7 +78,7 @@ def _chinese(run: str) -> Iterator[_Phrase]:
             yield _Phrase(core, _CHARACTER * len(core))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8_192)  # those of a conversation
 def _is_content(piece: str, ignored: frozenset[str]) -> bool:
     """Return whether a piece is a content word, as written or without its ending."""
     word = piece.lower().replace("’", "'")
