@@ -10,11 +10,10 @@ import socket
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsys.core.errors import InputError, as_started, complain, problems
+from memsys.core.errors import InputError, as_started, check_installed, complain, problems
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -37,9 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise InputError("--mcp: --host and --allow-host need --port")
         if options.user is not None and not options.mcp:
             raise InputError("--user: needs --mcp; requests name an owner")
-        extra, needed = ("mcp", ("mcp",)) if options.mcp else ("server", ("fastapi", "uvicorn"))
-        if missing := [name for name in needed if find_spec(name) is None]:
-            raise InputError(f"{missing[0]} is not installed; pip install -e '.[{extra}]'")
+        for package in ("mcp",) if options.mcp else ("fastapi", "uvicorn"):
+            check_installed(package, package, "mcp" if options.mcp else "server")
         if over_stdio:
             _serve_stdio(options)
         else:
