@@ -36,7 +36,7 @@ from eval.run.composing import check_flags, ordered
 from eval.run.jobs import execute
 from eval.summary.sample import Sample
 from eval.summary.summarise import OVERALL, summarise
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_choice
 from memsys.core.places import MANIFEST, RUNS, SHIPPED
 
 __all__ = [
@@ -194,8 +194,7 @@ def table(name: str) -> pd.DataFrame:
     """
     found = {path.stem: path for path in (_RESULTS / "tables").glob("*.csv")}
     found |= {f"leaderboard/{path.stem}": path for path in (_RESULTS / "leaderboard").glob("*.csv")}
-    if name not in found:
-        raise InputError(f"{name}: no such table; there are {', '.join(sorted(found))}")
+    check_choice("table", name, sorted(found))
     read = pd.read_csv(found[name])
     settings = read["run"].str.extractall(_SETTING) if "run" in read else pd.DataFrame()
     for setting, rows in settings.groupby("name", sort=False) if len(settings) else ():

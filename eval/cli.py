@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
-import hashlib
 import os
-import re
 import runpy
 import signal
 import sys
@@ -21,13 +19,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from eval.rendering.terminal import widen
 from memsys.core.errors import InputError, as_started, check_whole, complain, fault_of_machine
 from memsys.core.files import shown
+from memsys.core.places import cache_folder
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
 FAILED, BAD_INPUT, INTERRUPTED, UNREAD, TERMINATED = 1, 2, 130, 141, 143
 _RUN = "run folder, id under results/runs or a part of it, or last"
-_LONGEST = 80  # characters of arguments in the name of a file
 _OTHERS = "; all others are compared with the first"
 _PROGRAM = "python -m eval "
 WIDE = "--wide"
@@ -123,6 +121,13 @@ def add_runs(
     )
 
 
+def add_cache(command: argparse.ArgumentParser, use: str = "") -> None:
+    """Add the option --cache, the folder of recorded answers; `use`: what for, in its help."""
+    default = cache_folder()
+    place = f"folder of recorded answers{use} (default: the variable MEMSYS_CACHE, else {default})"
+    command.add_argument("--cache", type=Path, default=default, metavar="FOLDER", help=place)
+
+
 def check_seed_and_out(options: argparse.Namespace) -> None:
     """Raise InputError if the option --seed is below 0, or --out names a file."""
     check_whole("--seed", options.seed, 0)
@@ -215,15 +220,6 @@ def heeding_termination() -> Iterator[None]:
     finally:
         for one, handler in before.items():
             signal.signal(one, handler or signal.SIG_DFL)
-
-
-def beside(name: str, arguments: Sequence[str]) -> str:
-    """Return a name for the files of a command that was given `arguments`, beside the `name` of
-    those that it writes without any.
-    """
-    words = re.sub(r"[^\w.=-]+", "-", "-".join(arguments)).strip("-")
-    digest = hashlib.sha256("\0".join(arguments).encode("utf-8", "replace")).hexdigest()[:8]
-    return f"{name}-{words}" if len(words) <= _LONGEST else f"{name}-{words[:_LONGEST]}-{digest}"
 
 
 def progress(total: int | None, unit: str, **options: Any) -> tqdm[Any]:

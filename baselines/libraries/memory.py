@@ -12,7 +12,7 @@ from typing import Any
 
 from baselines.libraries.pipe import MODEL, Gateway, Pipe
 from memsys.core.declared import Count, Name, Seconds, check_values
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_choice
 from memsys.core.titles import title_of
 from memsys.core.turns import line
 from memsys.core.types import Candidate, Memory, Query, Retrieval, Session
@@ -171,8 +171,7 @@ def python_of(name: str) -> Path:
     """Return the interpreter of the library's venv. Raises InputError with the command that
     installs it, or with the known names.
     """
-    if name not in names():
-        raise InputError(f"strategy.name: {name!r} is no known library; use {', '.join(names())}")
+    check_choice("strategy.name", name, names())
     if not is_installed(name):
         raise InputError(f"strategy={name}: not installed; make baseline NAME={name}")
     return venv(name) / "bin" / "python"

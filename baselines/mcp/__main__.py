@@ -6,8 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from baselines.mcp.admission import check
-from baselines.mcp.strategy import server_of
+from baselines.mcp.admission import check, server_of
 from memsys.core.errors import InputError, complain
 from memsys.core.json_text import parse_json
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any
+
+from omegaconf import OmegaConf
 
 from baselines.libraries.pipe import LibraryError
-from baselines.mcp.arguments import VERBS, owner_of
+from baselines.mcp.arguments import VERBS, leaves, owner_of
 from baselines.mcp.connection import Address, Command, Connection
 from baselines.mcp.session import OwnerMemory, nothing_in
 from baselines.mcp.tools import PROCESS, Chosen, Tool, Wanted, choose, fitted, points
-from memsys.core.addresses import without_secrets
-from memsys.core.errors import InputError
+from memsys.core.addresses import check_open, without_secrets
+from memsys.core.declared import Range, Seconds, check_values
+from memsys.core.errors import InputError, check_installed
 from memsys.core.types import Memory
 
 _K = 5
@@ -49,6 +52,43 @@ class Server:
                 yield connection
             finally:
                 connection.close()
+
+
+def server_of(
+    command: str | None = None,
+    url: str | None = None,
+    env: Mapping[str, Any] | None = None,
+    variables: Sequence[str] = (),
+    key_variable: str = "",
+    timeout_s: Seconds = 60,
+    settle_s: Annotated[float, Range(0, 600)] = 0,
+    **wanted: Any,
+) -> Server:
+    """Return how a server is reached and used.
+
+    `command`: the program of a server over stdio, with its arguments; or `url`: the address of one
+    over HTTP. `env`: variables of the process ({folder}: its own folder); `variables`: names of
+    those of this process that it may see. `key_variable`: that of the bearer token for an address.
+    `timeout_s`: of a call. `settle_s`: wait after an ingestion. `wanted`: see Wanted. Raises
+    InputError on a wrong value.
+    """
+    check_values(server_of, locals(), "strategy")
+    check_installed("mcp", "strategy=mcp", "mcp")
+    if (command is None) == (url is None):
+        raise InputError("strategy=mcp: set either strategy.command or strategy.url")
+    at: Command | Address
+    if command is not None:
+        at = Command(command, dict(env or {}), tuple(variables))
+    else:
+        at = Address(str(url), key_variable)
+    plain: dict[str, Any] = {
+        name: OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
+        for name, value in wanted.items()
+    }
+    for name, value in leaves(plain):
+        remedy = "let the server read it from a variable: strategy.variables"
+        check_open(name.rpartition(".")[2], value, f"strategy.{name}", remedy)
+    return Server(at, Wanted(**plain), timeout_s, settle_s)
 
 
 @dataclass(frozen=True, slots=True)

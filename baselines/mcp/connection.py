@@ -33,7 +33,7 @@ from memsys.core.addresses import (
     json_without_secrets,
     without_secrets,
 )
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, problems
 
 if TYPE_CHECKING:
     from anyio.abc import TaskStatus
@@ -240,10 +240,8 @@ class Command:
 
     def _parts(self) -> list[str]:
         """Return the words of the command; files of the working folder get their full path."""
-        try:
+        with problems("strategy.command", "; close the quotation mark"):
             parts = shlex.split(self.text)
-        except ValueError as error:
-            raise InputError(f"strategy.command: {error}; close the quotation mark") from None
         if parts and "/" in parts[0]:
             parts[0] = str(Path(parts[0]).absolute())
         full = (str(Path(one).absolute()) if Path(one).is_file() else one for one in parts[1:])

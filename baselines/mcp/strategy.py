@@ -5,20 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import Annotated, Any
+from typing import Any
 from uuid import uuid4
 
-from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from baselines.mcp.admission import Server, admit
-from baselines.mcp.arguments import leaves
-from baselines.mcp.connection import Address, Command
+from baselines.mcp.admission import admit, server_of
+from baselines.mcp.connection import Address
 from baselines.mcp.session import OwnerMemory
-from baselines.mcp.tools import Wanted
-from memsys.core.addresses import check_open
-from memsys.core.declared import Count, Range, Seconds, check_values
-from memsys.core.errors import InputError, check_installed
+from memsys.core.declared import Count, check_values
 from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
@@ -104,43 +99,6 @@ class Mcp(Strategy):
         if isinstance(self._server.at, Address):
             self.events.append({"step": "mcp", "owner": owner})
         return self._memory
-
-
-def server_of(
-    command: str | None = None,
-    url: str | None = None,
-    env: Mapping[str, Any] | None = None,
-    variables: Sequence[str] = (),
-    key_variable: str = "",
-    timeout_s: Seconds = 60,
-    settle_s: Annotated[float, Range(0, 600)] = 0,
-    **wanted: Any,
-) -> Server:
-    """Return how a server is reached and used.
-
-    `command`: the program of a server over stdio, with its arguments; or `url`: the address of one
-    over HTTP. `env`: variables of the process ({folder}: its own folder); `variables`: names of
-    those of this process that it may see. `key_variable`: that of the bearer token for an address.
-    `timeout_s`: of a call. `settle_s`: wait after an ingestion. `wanted`: see Wanted. Raises
-    InputError on a wrong value.
-    """
-    check_values(server_of, locals(), "strategy")
-    check_installed("mcp", "strategy=mcp", "mcp")
-    if (command is None) == (url is None):
-        raise InputError("strategy=mcp: set either strategy.command or strategy.url")
-    at: Command | Address
-    if command is not None:
-        at = Command(command, dict(env or {}), tuple(variables))
-    else:
-        at = Address(str(url), key_variable)
-    plain: dict[str, Any] = {
-        name: OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
-        for name, value in wanted.items()
-    }
-    for name, value in leaves(plain):
-        remedy = "let the server read it from a variable: strategy.variables"
-        check_open(name.rpartition(".")[2], value, f"strategy.{name}", remedy)
-    return Server(at, Wanted(**plain), timeout_s, settle_s)
 
 
 def _emptied(memory: OwnerMemory) -> dict[str, dict[str, float]]:

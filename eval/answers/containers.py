@@ -5,7 +5,6 @@ folder of answers, wherever in it they are.
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from typing import Any
 
 from eval.answers.places import ELEMENT, KEY, Place, Spot, fields, places
 from eval.datasets.files import check_there, json_lines, json_value
-from eval.datasets.types import SourceFile
+from eval.datasets.types import SourceFile, source_file
 from memsys.core.errors import InputError
 from memsys.core.files import ANSWERS, decode, read_bytes, shown, unpack
 from memsys.core.json_text import parse_json
@@ -48,7 +47,7 @@ def read_document(path: Path) -> Document:
     """
     name = shown(path.name)
     raw = read_bytes(path, ANSWERS)
-    source = SourceFile(path.name, len(raw), hashlib.sha256(raw).hexdigest())
+    source = source_file(path.name, raw)
     data = unpack(raw, Path(path.name), ANSWERS)
     try:
         text = decode(data, Path(path.name))

@@ -68,24 +68,33 @@ def read_rankings(path: Path) -> RankingFile:
     """
     text, source = read_text(path, ANSWERS)
     layout, rows = _rows(text, path.name)
-    several = [row for row in rows if len({score for _, score in row.ranking}) >= _IN_ORDER]
-    if len(several) >= _IN_ORDER and all(row.rises for row in several):
-        where = f"{path.name}: {several[0].place}"
-        raise InputError(
-            f"{where}: the scores rise along each ranking, as distances do, and the "
-            "highest score is the best; list the highest first, or leave the scores out: "
-            "the order of the file then counts"
-        )
-    return RankingFile(source, layout, tuple(rows))
+    return RankingFile(source, layout, _checked(rows, path.name))
 
 
-def rows_of(rankings: Mapping[str, Any], name: str) -> list[RankingRow]:
+def rows_of(rankings: Mapping[str, Any], name: str) -> tuple[RankingRow, ...]:
     """Return the rows of an object of rankings by question id or text, with `name` in messages.
 
     Raises InputError as read_rankings does.
     """
-    if not rankings:
+    return _checked(_mapping(rankings, name), name)
+
+
+def _checked(rows: Sequence[RankingRow], name: str) -> tuple[RankingRow, ...]:
+    """Return `rows`. Raises InputError if there are none, or each is listed against its scores."""
+    if not rows:
         raise InputError(f"{name}: contains no ranking")
+    several = [row for row in rows if len({score for _, score in row.ranking}) >= _IN_ORDER]
+    if len(several) >= _IN_ORDER and all(row.rises for row in several):
+        raise InputError(
+            f"{name}: {several[0].place}: the scores rise along each ranking, as distances do, and "
+            "the highest score is the best; list the highest first, or leave the scores out: the "
+            "given order then counts"
+        )
+    return tuple(rows)
+
+
+def _mapping(rankings: Mapping[str, Any], name: str) -> list[RankingRow]:
+    """Return the rows of an object of rankings by question id or text."""
     rows = []
     for key, value in rankings.items():
         if not isinstance(key, str):
@@ -138,10 +147,8 @@ def _json(text: str, name: str) -> tuple[str, list[RankingRow]]:
         return ROWS, [_row(value, f"line {where.sample}", name) for where, value in lines]
     value = json_value(text, name, nan=True)
     if isinstance(value, dict) and not (_present(value, "rankings") and _names_question(value)):
-        return MAPPING, rows_of(value, name)
+        return MAPPING, _mapping(value, name)
     items = value if isinstance(value, list) else [value]
-    if not items:
-        raise InputError(f"{name}: contains no ranking")
     return ROWS, [_row(item, f"item {number}", name) for number, item in enumerate(items)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -15,7 +14,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from eval.datasets.checks import Location, adapter, check_distinct, parse, problem_in
-from eval.datasets.types import Dataset, SourceFile
+from eval.datasets.types import Dataset, SourceFile, source_file
 from memsys.core.errors import InputError
 from memsys.core.files import MOST, decode, is_there, read_bytes, shown, unpack
 from memsys.core.json_text import parse_json
@@ -242,7 +241,7 @@ def read_text(path: Path, most: int = MOST) -> tuple[str, SourceFile]:
     """
     data = read_bytes(path, most)
     content = decode(unpack(data, path, most), path)
-    return content, SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
+    return content, source_file(path.name, data)
 
 
 def validate(schema: type[T], value: Any, where: str, remedy: str) -> T:

@@ -6,7 +6,6 @@ size alone.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -19,7 +18,7 @@ from eval.datasets.pooled import owned, timed
 from eval.datasets.reload import config_of
 from eval.datasets.selection import Filters, Part
 from eval.datasets.synthetic.world import Parameters, dialogue
-from eval.datasets.types import TYPES, Dataset, Question, SourceFile
+from eval.datasets.types import TYPES, Dataset, Question, source_file
 from memsys.core.declared import Count, CountFrom0, Name, check_fields
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session, Turn
@@ -92,8 +91,7 @@ class Grown:
             for time, session in _generated(self.seed, 0, *span)
             for turn in session.turns
         ]
-        text = repr(said).encode()
-        generator = SourceFile("generated dialogue", len(text), hashlib.sha256(text).hexdigest())
+        generator = source_file("generated dialogue", repr(said).encode())
         return replace(
             whole,
             name=self.name,

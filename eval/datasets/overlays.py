@@ -21,7 +21,7 @@ from pydantic import AfterValidator, StrictInt
 from eval.datasets.checks import Answer, Row, Text
 from eval.datasets.files import json_lines, read_json, read_text, validate
 from eval.datasets.types import Question, SourceFile
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, problems
 from memsys.core.json_text import parse_json
 
 CITATION_ONLY = "WRONG_CITATION"  # the one type of error that leaves the answer unchanged
@@ -199,12 +199,11 @@ def read_errors(path: Path) -> tuple[Any, SourceFile]:
     neither.
     """
     content, source = read_text(path)
-    try:
-        return parse_json(content, unique=True), source
-    except json.JSONDecodeError:
-        return [value for _, value in json_lines(content, str(path))], source
-    except ValueError as error:
-        raise InputError(f"{path}: {error}; correct it") from error
+    with problems(path, "; correct it"):
+        try:
+            return parse_json(content, unique=True), source
+        except json.JSONDecodeError:
+            return [value for _, value in json_lines(content, str(path))], source
 
 
 def corrections(path: Path, value: Any, conversations: Sequence[str]) -> dict[str, Entry]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -176,3 +178,22 @@ class Dataset:
     evidence: EvidenceKey | None = None
     published_sessions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     order: tuple[str, ...] = ()
+
+
+def source_file(name: str, content: bytes) -> SourceFile:
+    """Return name, size and hash of a file of this content."""
+    return SourceFile(name, len(content), hashlib.sha256(content).hexdigest())
+
+
+def generated_file(dataset: Dataset) -> SourceFile:
+    """Return the conversations and questions of `dataset`, which no file has, as one."""
+    rows = [*map(asdict, dataset.conversations), *map(asdict, dataset.questions)]
+    sessions = [session for row in rows for session in row.get("sessions", ())]
+    turns = [turn for session in sessions for turn in session["turns"]]
+    for one in (*rows, *sessions, *turns):
+        # Absent where unused: hashes do not change.
+        for name in ("cue", "plant", "forgets", "time"):
+            if not one.get(name):
+                one.pop(name, None)
+    text = json.dumps(rows, default=str, ensure_ascii=False, sort_keys=True).encode()
+    return source_file("made from the seed", text)

@@ -114,15 +114,11 @@ def _answer(
     """Parse one line, and add its request to `requests`: another program may have written a bundle
     with a valid checksum.
     """
-    place = f"{path}: line {number}"
-    try:
+    with problems(f"{path}: line {number}"):
         row = parse_json(line, unique=True)
-        with problems(place):
-            _LINE.validate_python(row, strict=True)
+        _LINE.validate_python(row, strict=True)
         if not isinstance(parse_json(row["body"]), dict):
             raise ValueError("body is not a JSON object")
-    except ValueError as error:
-        raise InputError(f"{place}: {error}") from None
     if request := row.pop("request", None):
         requests[row["key"]] = request
     return RecordedAnswer(**row)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eval.records.schema import json_schema
-from memsys.core.errors import InputError, as_started, complain
+from memsys.core.errors import InputError, as_started, check_choice, complain
 
 _INTRODUCTION = """# Fields of a run folder
 
@@ -24,8 +24,7 @@ def schemas(names: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
     """
     files = json_schema()
     for name in names:
-        if name not in files:
-            raise InputError(f"{name}: no fields are known; use one of {', '.join(files)}")
+        check_choice("file", name, [*files])
     return {name: files[name] for name in names or files}
 
 

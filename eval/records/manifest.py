@@ -24,7 +24,7 @@ from eval.records.jsonl import validate
 from eval.records.rankings import manifest_fields
 from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
 from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, FileEntry, Manifest
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, problems
 from memsys.core.files import is_there, read_bytes
 from memsys.core.json_text import parse_json
 from memsys.core.places import MANIFEST
@@ -241,13 +241,9 @@ def load_manifest(folder: Path) -> Manifest:
     if not is_there(path):
         raise InputError(f"{folder}: holds no run ({MANIFEST} is missing); name a run folder")
     data = read_bytes(path, _MOST, linked=False)
-    try:
+    with problems(f"{path}: cannot be read", "; restore it from a copy, or run it again"):
         text = data.decode()
         manifest = parse_json(text)
-    except ValueError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error}); restore it from a copy, or run it again"
-        ) from error
     if not isinstance(manifest, dict) or "config_sha256" not in manifest:
         raise InputError(f"{path}: not the manifest of a run")
     if manifest.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:

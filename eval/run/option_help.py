@@ -17,7 +17,7 @@ from eval.cli import code_of, parser
 from eval.rendering.errors import no_such_option
 from eval.rendering.terminal import terminal_width
 from eval.run.arguments import check_folder, groups_of, own_folders
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_choice
 from memsys.core.files import read_text
 from memsys.core.places import CONF
 
@@ -171,8 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     own = [] if folder is None else [f"--config-dir={folder}"]
     known = groups_of(own)
     for name in names:
-        if (group := name.partition("=")[0]) not in known:
-            raise InputError(f"{group}: no such group; use one of {', '.join(known)}")
+        check_choice("group", name.partition("=")[0], [*known])
     groups = (f"{group}: {', '.join(options)}" for group, options in known.items())
     print(options_help(["--help", *own, *names]) or "\n".join(groups))
 

@@ -24,7 +24,7 @@ from eval.records.schema import Record
 from eval.summary import quantities, retrieval
 from eval.summary.quantities import Quantity
 from eval.summary.summarise import OVERALL
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_choice
 
 ABSTAINED, F1, JUDGE, RECALL = "abstained", "f1", "judge", "evidence_recall"
 ADVERSARIAL = TYPES[5]
@@ -90,9 +90,10 @@ def chosen_types(runs: Sequence[Run], type_: str | None) -> tuple[str, ...]:
     their data set lacks.
     """
     types = types_of(runs)
-    if type_ and type_ not in types:
-        raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")
-    return (type_,) if type_ else types
+    if not type_:
+        return types
+    check_choice("--type", type_, types)
+    return (type_,)
 
 
 def unanswered(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -50,9 +50,7 @@ def check_variable(name: object, field: str) -> str:
     repeating `name`, which may be a key by mistake.
     """
     remedy = "name an environment variable, such as OPENAI_API_KEY, and put the key there"
-    if not isinstance(name, str):
-        raise InputError(f"{field}: is no name; {remedy}")
-    if name and not _VARIABLE.fullmatch(name):
+    if not isinstance(name, str) or (name and not _VARIABLE.fullmatch(name)):
         raise InputError(f"{field}: is not the name of an environment variable; {remedy}")
     mixed = re.search("[0-9]", name) and re.search("[a-z]", name)
     if len(name) >= _KEY_LENGTH and mixed and name not in os.environ:

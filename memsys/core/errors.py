@@ -92,15 +92,16 @@ def first_problem(error: ValidationError) -> str:
 
 @contextmanager
 def problems(where: object, remedy: str = "") -> Iterator[None]:
-    """Raise InputError with `where`, the first problem and the `remedy` in place of an error of
-    pydantic.
+    """Raise InputError with `where`, the problem and the `remedy` in place of a ValueError, of
+    which one of pydantic has several problems.
     """
-    from pydantic import ValidationError  # noqa: PLC0415 - takes a tenth of a second
-
     try:
         yield
-    except ValidationError as error:
-        raise InputError(f"{where}: {first_problem(error)}{remedy}") from error
+    except ValueError as error:
+        from pydantic import ValidationError  # noqa: PLC0415 - takes a tenth of a second
+
+        reason = first_problem(error) if isinstance(error, ValidationError) else error
+        raise InputError(f"{where}: {reason}{remedy}") from error
 
 
 def check_installed(package: str, option: str, extra: str) -> None:

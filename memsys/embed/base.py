@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from memsys.core.types import Usage, Vectors
 
 Kind = Literal["document", "query"]
+UNIT_ERROR = 1e-3  # by which a unit vector's length may differ from 1; rounding is far below
 
 
 class TokenVectors(NamedTuple):
@@ -23,6 +24,26 @@ class TokenVectors(NamedTuple):
 
     ids: NDArray[np.int32]
     vectors: NDArray[np.float16]
+
+    def packed(self) -> bytes:
+        """Return the ids, then the vectors."""
+        return self.ids.tobytes() + self.vectors.tobytes()
+
+    @classmethod
+    def unpacked(cls, packed: object, length: int) -> TokenVectors | None:
+        """Return what was packed, with vectors of that length; None unless it is ids of 0 or more
+        with unit vectors.
+        """
+        if not isinstance(packed, bytes) or len(packed) % (4 + 2 * length):
+            return None
+        n = len(packed) // (4 + 2 * length)
+        ids = np.frombuffer(packed, dtype=np.int32, count=n)
+        vectors = np.frombuffer(packed, dtype=np.float16, offset=4 * n).reshape(n, length)
+        # Half precision changes a square length by less than the error of single precision.
+        rows = vectors.astype(np.float32)
+        squares = np.einsum("ij,ij->i", rows, rows)  # NaN or infinite if any number is
+        is_usable = (np.abs(squares - 1) < 2 * UNIT_ERROR).all() and (ids >= 0).all()
+        return cls(ids, vectors) if is_usable else None
 
 
 class Embedder(ABC):
@@ -73,9 +94,6 @@ class Embedder(ABC):
     def prefix(self, kind: Kind) -> str:
         """Return the prefix for texts of this kind."""
         return self.query_prefix if kind == "query" else self.document_prefix
-
-
-UNIT_ERROR = 1e-3  # by which a unit vector's length may differ from 1; rounding is far below
 
 
 def unit_rows(vectors: Vectors) -> Vectors:

@@ -293,22 +293,7 @@ class TokenRows(_Rows[TokenVectors]):
         return self._embedder.embed_tokens(texts), Usage()
 
     def _packed(self, value: TokenVectors) -> bytes:
-        return value.ids.tobytes() + value.vectors.tobytes()
+        return value.packed()
 
     def _unpacked(self, key: str, blob: object) -> TokenVectors | None:  # noqa: ARG002
-        """Return ids of 0 or more with unit vectors."""
-        if not isinstance(blob, bytes) or len(blob) % (4 + 2 * self._length):
-            return None
-        n = len(blob) // (4 + 2 * self._length)
-        ids = np.frombuffer(blob, dtype=np.int32, count=n)
-        vectors = np.frombuffer(blob, dtype=np.float16, offset=4 * n).reshape(n, self._length)
-        is_usable = _are_unit(vectors.astype(np.float32)) and (ids >= 0).all()
-        return TokenVectors(ids, vectors) if is_usable else None
-
-
-def _are_unit(rows: Vectors) -> bool:
-    """Return whether each row is finite and of length 1. Half precision changes a square length by
-    less than the error that single precision may have.
-    """
-    squares = np.einsum("ij,ij->i", rows, rows)  # NaN or infinite if any number is
-    return bool((np.abs(squares - 1) < 2 * UNIT_ERROR).all())
+        return TokenVectors.unpacked(blob, self._length)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
 from memsys.core.declared import Count, Range
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, problems
 from memsys.core.json_text import check_json
 from memsys.llm.base import LLM, Completion, Message, Tool
 from memsys.llm.budget import Budget
@@ -50,10 +50,8 @@ class ChatSettings(ServerSettings):
         if reserved := _RESERVED & set(self.extra):
             name = min(reserved)
             raise InputError(f"llm.extra.{name}: is not an extra; set llm.{name} if it exists")
-        try:
+        with problems("llm.extra", "; give what JSON can hold"):
             check_json(dict(self.extra))
-        except ValueError as error:
-            raise InputError(f"llm.extra: {error}; give what JSON can hold") from None
 
     def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> ChatClient:
         """Return the client of one run. Raises InputError if calls may be live and the key is

@@ -10,11 +10,10 @@ import socket
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsys.core.errors import InputError, as_started, complain, problems
+from memsys.core.errors import InputError, as_started, check_installed, complain, problems, refuse
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -37,9 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise InputError("--mcp: --host and --allow-host need --port")
         if options.user is not None and not options.mcp:
             raise InputError("--user: needs --mcp; requests name an owner")
-        extra, needed = ("mcp", ("mcp",)) if options.mcp else ("server", ("fastapi", "uvicorn"))
-        if missing := [name for name in needed if find_spec(name) is None]:
-            raise InputError(f"{missing[0]} is not installed; pip install -e '.[{extra}]'")
+        for package in ("mcp",) if options.mcp else ("fastapi", "uvicorn"):
+            check_installed(package, package, "mcp" if options.mcp else "server")
         if over_stdio:
             _serve_stdio(options)
         else:
@@ -80,16 +78,16 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
     from memsys.service.rest.access import AccessControl, AccessPolicy, limited  # noqa: PLC0415
 
     host, port = options.host or _LOCAL, _PORT if options.port is None else options.port
-    if key is not None and key != key.strip():
-        raise InputError(f"{KEY}: begins or ends with a blank, which no header can; remove it")
     loopback = is_loopback(host)
-    if not loopback and (key is None or len(key) < _KEY_LEAST):
-        raise InputError(
-            f"--host {host}: can be reached from other machines; set MEMSYS_API_KEY to a secret of "
-            f"{_KEY_LEAST} characters or more, or leave --host out"
-        )
-    if not 0 <= port <= 65535:
-        raise InputError(f"--port {port}: use 0 to 65535")
+    faults = {
+        f"{KEY}: begins or ends with a blank, which no header can; remove it": key is not None
+        and key != key.strip(),
+        f"--host {host}: can be reached from other machines; set MEMSYS_API_KEY to a secret of "
+        f"{_KEY_LEAST} characters or more, or leave --host out": not loopback
+        and (key is None or len(key) < _KEY_LEAST),
+        f"--port {port}: use 0 to 65535": not 0 <= port <= 65535,
+    }
+    refuse(faults)
     listening = _listen(host, port)
     names = {_LOCAL, "localhost", "::1", host, *options.allow_host}
     policy = AccessPolicy(key, {name.lower() for name in names} if loopback else None)

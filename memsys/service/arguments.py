@@ -22,11 +22,10 @@ from pydantic import (
     NonNegativeInt,
     PlainValidator,
     PositiveInt,
-    ValidationError,
 )
 
 from memsys.core.chinese_dates import iso_date
-from memsys.core.errors import InputError, first_problem, problems
+from memsys.core.errors import InputError, problems
 from memsys.core.types import Turn
 
 P = ParamSpec("P")
@@ -148,10 +147,8 @@ def checked(operation: Callable[P, T]) -> Callable[P, T]:
         if len(given) < len(args) or not given.keys().isdisjoint(kwargs):
             return operation(*args, **kwargs)  # a TypeError
         itself = given.pop("self")
-        try:
+        with problems(operation.__name__):
             values = Arguments.model_validate(given | kwargs)
-        except ValidationError as error:
-            raise InputError(f"{operation.__name__}: {first_problem(error)}") from error
         named = {name: getattr(values, name) for name in values.model_fields_set}
         return operation(itself, **named)
 

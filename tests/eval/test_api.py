@@ -165,7 +165,7 @@ def test_shipped_tables_have_a_column_for_each_setting():
     assert set(budget["strategy.budget"]) >= {256, 512}  # numbers
     board = api.table("leaderboard/scores")
     assert board["mean"].between(0, 1).all()
-    with pytest.raises(InputError, match="nothing: no such table; there are across_datasets, "):
+    with pytest.raises(InputError, match="table: 'nothing' is none of across_datasets, "):
         api.table("nothing")
 
 

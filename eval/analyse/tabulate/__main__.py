@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +14,7 @@ from eval.analyse.tabulate.effects import Effects, effects, requested, rows_of, 
 from eval.analyse.tabulate.grid import Grid, files_of, find_runs, load_grid, made, page
 from eval.analyse.tabulate.matrix import MATRIX, as_page, measure_columns
 from eval.analyse.tabulate.paper import PUBLISHED
-from eval.cli import beside, code_of, parser
+from eval.cli import code_of, parser
 from eval.datasets.types import TYPES, types_in
 from eval.metrics.stats.interval import scope
 from eval.records.comma_separated import text_of
@@ -25,6 +27,7 @@ from memsys.core.errors import InputError
 from memsys.core.places import RUNS
 
 TABLES = Path("results/tables")
+_LONGEST = 80  # characters of arguments in the name of a file
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,7 +70,7 @@ def _tabulate(options: argparse.Namespace) -> None:
     name = grid.name
     if options.out == TABLES and (options.overrides or options.runs != RUNS):
         given = [*options.overrides, *(() if options.runs == RUNS else (str(options.runs),))]
-        name = beside(name, given)  # the shipped tables are those of the experiment alone
+        name = _beside(name, given)  # the shipped tables are those of the experiment alone
     drawn = draw(groups, grid.factor, options.out / name) if options.picture else []
     write_text(options.out / f"{name}.md", text)
     write_text(options.out / f"{name}.csv", lines)
@@ -75,6 +78,15 @@ def _tabulate(options: argparse.Namespace) -> None:
     print(text)
     if files[2:] or name != grid.name:
         print(f"written to {options.out}: {', '.join(files)}")
+
+
+def _beside(name: str, arguments: Sequence[str]) -> str:
+    """Return a name for the files of a command that was given `arguments`, beside the `name` of
+    those that it writes without any.
+    """
+    words = re.sub(r"[^\w.=-]+", "-", "-".join(arguments)).strip("-")
+    digest = hashlib.sha256("\0".join(arguments).encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{name}-{words}" if len(words) <= _LONGEST else f"{name}-{words[:_LONGEST]}-{digest}"
 
 
 def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> str:

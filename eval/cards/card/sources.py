@@ -15,7 +15,7 @@ from eval.answers.layout import Layout
 from eval.answers.ranking_files import read_rankings
 from eval.cards.card.schema import ANSWERS, RANKINGS, Card, CardFile
 from eval.datasets.reload import load_dataset_of
-from eval.datasets.types import Dataset, Question, SourceFile
+from eval.datasets.types import Dataset, Question, SourceFile, source_file
 from eval.imports.rankings.import_run import UnwrittenRun, run_of
 from eval.imports.rankings.imports import matched
 from eval.imports.rescore.imports import read_import, record
@@ -125,8 +125,7 @@ def rows_sha256(rows: Iterable[Sequence[object]]) -> str:
 
 def source_of(path: Path, *, linked: bool = True) -> SourceFile:
     """Return name, size and hash of the file at `path`; `linked`: as in open_entry."""
-    data = read_bytes(path, MOST, linked=linked)
-    return SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
+    return source_file(path.name, read_bytes(path, MOST, linked=linked))
 
 
 def answers_from(

@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 
 from eval.datasets.pooled import Poolable, pool
 from eval.datasets.synthetic.languages import LANGUAGES
-from eval.datasets.synthetic.plants import Deletion, PlantSettings, generated_file, planted
+from eval.datasets.synthetic.plants import Deletion, PlantSettings, planted
 from eval.datasets.synthetic.world import Parameters, dialogue
-from eval.datasets.types import Dataset, Question
+from eval.datasets.types import Dataset, Question, generated_file
 from memsys.core.declared import Name, Range
 from memsys.core.errors import InputError
 

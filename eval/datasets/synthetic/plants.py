@@ -6,10 +6,8 @@ set, so that a wrong value in a context or in an answer can come from the plante
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Annotated, Final, Literal
 
@@ -26,7 +24,6 @@ from eval.datasets.types import (
     Plant,
     PlantKind,
     Question,
-    SourceFile,
 )
 from memsys.core.declared import CountFrom0, Range, check_fields
 from memsys.core.errors import InputError
@@ -257,17 +254,3 @@ def planted(dataset: Dataset, settings: PlantSettings, language: Language | None
         questions=tuple(question for questions in asked.values() for question in questions),
         types={**dataset.types, **_TYPES},
     )
-
-
-def generated_file(dataset: Dataset) -> SourceFile:
-    """Return the conversations and questions of `dataset`, which no file has, as one."""
-    rows = [*map(asdict, dataset.conversations), *map(asdict, dataset.questions)]
-    sessions = [session for row in rows for session in row.get("sessions", ())]
-    turns = [turn for session in sessions for turn in session["turns"]]
-    for one in (*rows, *sessions, *turns):
-        # Absent where unused: hashes do not change.
-        for name in ("cue", "plant", "forgets", "time"):
-            if not one.get(name):
-                one.pop(name, None)
-    text = json.dumps(rows, default=str, ensure_ascii=False, sort_keys=True).encode()
-    return SourceFile("made from the seed", len(text), hashlib.sha256(text).hexdigest())

@@ -15,7 +15,7 @@ from eval.rendering.numbers import dollars
 from eval.rendering.terminal import fitted
 from memsys.core.errors import InputError
 from memsys.core.files import is_there
-from memsys.core.places import cache_folder, find_run
+from memsys.core.places import find_run
 from memsys.core.types import Usage
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import CALLS, Recording
@@ -23,9 +23,8 @@ from memsys.llm.recording import CALLS, Recording
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Export, import or list; return exit code 2 for invalid input, 130 after Ctrl-C."""
-    cache, default = argparse.ArgumentParser(add_help=False), cache_folder()
-    place = f"folder of recorded answers (default: the variable MEMSYS_CACHE, else {default})"
-    cache.add_argument("--cache", type=Path, default=default, metavar="FOLDER", help=place)
+    cache = argparse.ArgumentParser(add_help=False)
+    cli.add_cache(cache)
     parser = cli.parser(
         "cache", "Recorded answers of models: docs/models.md describes recording and replay."
     )

@@ -24,7 +24,7 @@ from eval.records.run import Run, load_run
 from eval.records.schema import Record
 from eval.summary.closing import write_csv
 from eval.summary.summarise import summarise
-from memsys.core.errors import InputError, check_whole
+from memsys.core.errors import InputError, check_installed, check_whole
 
 _OF_RECORDS = ("parquet", "csv")
 _OPTIONAL = {  # patterns of files that only some exports have
@@ -165,13 +165,10 @@ def write_parquet(run: Run, folder: Path) -> list[str]:
 
     Raises InputError without pyarrow.
     """
-    try:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-        from pyarrow import parquet  # noqa: PLC0415
-    except ImportError as error:
-        raise InputError(
-            "--to parquet: pyarrow is not installed: pip install 'memsys[parquet]'"
-        ) from error
+    check_installed("pyarrow", "--to parquet", "parquet")
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+    from pyarrow import parquet  # noqa: PLC0415
+
     tables = {"records": of_records(run)} | ({"rankings": of_rankings(run)} if run.rankings else {})
     for name, columns in tables.items():
         arrays = {

@@ -21,7 +21,7 @@ from eval.records.schema import Manifest, Summary
 from eval.rendering.errors import configuration_errors
 from eval.summary.closing import with_ends
 from memsys.core.addresses import json_without_secrets, without_secrets
-from memsys.core.errors import InputError, complain
+from memsys.core.errors import InputError, complain, problems
 from memsys.core.files import check_entry, read_bytes
 from memsys.core.json_text import parse_json
 from memsys.core.places import MANIFEST, RECORDS
@@ -94,10 +94,8 @@ def read(folder: Path) -> FinishedRun:
     if manifest["status"] != "complete":
         raise InputError(f"{folder}: the run is {manifest['status']}; resume it to its end first")
     path = folder / SUMMARY
-    try:
+    with problems(path, "; write it again by python -m eval rescore"):
         summary = cast(Summary, parse_json(read_bytes(path, linked=False)))
-    except ValueError as error:
-        raise InputError(f"{path}: {error}; write it again by python -m eval rescore") from error
     began, ended = manifest["started"], manifest["ended"]
     settings = (*manifest["choices"].items(), *leaves(manifest["config"]))
     parameters: dict[str, Parameter] = {

@@ -6,13 +6,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
-from eval.cli import add_runs, code_of
+from eval.cli import add_cache, add_runs, code_of
 from eval.cli import parser as command_parser
 from eval.pages.browse.server import RunList, add_options, check_port, read_site, serve, show
 from memsys.core.errors import InputError
-from memsys.core.places import RUNS, cache_folder, find_run
+from memsys.core.places import RUNS, find_run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,14 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add_runs(parser, compared=True, optional=True)
     add_options(parser)
-    parser.add_argument(
-        "--cache",
-        type=Path,
-        default=cache_folder(),
-        metavar="FOLDER",
-        help="folder of recorded answers, whose prompts and replies the cards show (default: the "
-        f"variable MEMSYS_CACHE, else {cache_folder()})",
-    )
+    add_cache(parser, ", whose prompts and replies the cards show")
     options = parser.parse_args(arguments)
     return code_of(lambda: _browse(options))
 

@@ -123,7 +123,7 @@ def test_what_cannot_be_used_is_one_clear_line(keeper, parts, tmp_path, monkeypa
     message = "^strategy=mem0ai: not installed; make baseline NAME=mem0ai$"
     with pytest.raises(InputError, match=message):
         LibraryMemory(parts(), 3, None, "mem0ai", infer=False)
-    with pytest.raises(InputError, match=r"^strategy\.name: 'zap' is no known library"):
+    with pytest.raises(InputError, match=r"^strategy\.name: 'zap' is none of "):
         LibraryMemory(parts(), 3, None, "zap", infer=False)
 
 

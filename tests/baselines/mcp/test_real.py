@@ -11,8 +11,8 @@ import pytest
 
 from baselines.libraries.memory import venv
 from baselines.mcp import strategy as module
-from baselines.mcp.admission import check
-from baselines.mcp.strategy import Mcp, server_of
+from baselines.mcp.admission import check, server_of
+from baselines.mcp.strategy import Mcp
 from memsys.core.errors import InputError
 from memsys.core.types import Query
 from tests.memsys.build import NOON, ingest_all

@@ -12,9 +12,9 @@ import pytest
 
 from baselines.libraries.pipe import LibraryError
 from baselines.mcp.admission import check
+from baselines.mcp.admission import server_of as from_settings
 from baselines.mcp.connection import Command, Connection
 from baselines.mcp.session import OwnerMemory
-from baselines.mcp.strategy import server_of as from_settings
 from memsys.core.errors import InputError
 from memsys.core.types import Memory, Query
 from memsys.service.mcp import make_server

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import pytest
 
-from eval.answers.ranking_files import RankingFile, read_rankings
+from eval.answers.ranking_files import RankingFile, read_rankings, rows_of
 from memsys.core.errors import InputError
 
 SCORED = {"first/0": [("D1:3", 2.5), ("D1:1", 1.0)], "first/1": [("D2:1", 0.5), ("D1:1", -1.0)]}
@@ -153,3 +153,8 @@ def test_bad_input_is_one_line_with_the_place(case, write):
     assert message in str(error.value)
     assert str(error.value).startswith("answers.json: ")
     assert "\n" not in str(error.value)
+
+
+def test_rankings_in_memory_are_checked_as_files_are():
+    with pytest.raises(InputError, match=r"^mine: 'a': the scores rise along each ranking"):
+        rows_of(RISING["pairs"], "mine")

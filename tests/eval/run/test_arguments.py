@@ -127,7 +127,7 @@ def test_the_command_options_prints_groups_a_group_or_an_option(capsys):
     assert printed.rstrip() == options_help(["--help", "judge", "context=xml"])
     option_help.main([])
     assert "\ncontext: flat, layered, xml\n" in capsys.readouterr().out
-    with pytest.raises(InputError, match="jugde: no such group; use one of strategy, "):
+    with pytest.raises(InputError, match="group: 'jugde' is none of strategy, "):
         option_help.main(["jugde"])
     option_help.main([*FAULTY, "strategy=faulty"])
     assert "strategy.fault=" in capsys.readouterr().out

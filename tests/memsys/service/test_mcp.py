@@ -245,8 +245,8 @@ def test_the_rules_of_access_are_those_of_rest(served):
 
 
 def test_without_the_extra_one_line_names_it(monkeypatch, capsys):
-    monkeypatch.setattr(serve, "find_spec", lambda _: None)
+    monkeypatch.setattr("memsys.core.errors.find_spec", lambda _: None)
     for arguments in (["--mcp"], ["--mcp", "--port", "0"]):
         assert serve.main(arguments) == 2
         err = capsys.readouterr().err
-        assert err == "error: mcp is not installed; pip install -e '.[mcp]'\n"
+        assert err == "error: mcp: not installed; pip install -e '.[mcp]'\n"

@@ -204,7 +204,7 @@ def test_what_cannot_be_measured_is_one_line(tmp_path, said, refused):
         ((bare,), "bare: no rankings are recorded; run it again with retrieval.depth=100"),
         ((none,), "no question has evidence"),
         ((run, "--measure", "nDGC@10"), "did you mean ndcg@10?"),
-        ((run, "--type", "hop"), "--type hop: no such type; use multi_hop"),
+        ((run, "--type", "hop"), "--type: 'hop' is none of multi_hop"),
         ((run, "--measure", "mrr", "--at", "5"), "leave out --at"),
         ((run, "--measure", "mrr", "--all"), "leave out --all"),
         ((run, "--measure", "recall"), "needs a cutoff"),
