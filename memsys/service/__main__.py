@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memsys.core.errors import InputError, as_started, check_installed, complain, problems, refuse
+from memsys.core.errors import InputError, as_started, check_installed, complain, problems
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -79,15 +79,15 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
 
     host, port = options.host or _LOCAL, _PORT if options.port is None else options.port
     loopback = is_loopback(host)
-    faults = {
-        f"{KEY}: begins or ends with a blank, which no header can; remove it": key is not None
-        and key != key.strip(),
-        f"--host {host}: can be reached from other machines; set MEMSYS_API_KEY to a secret of "
-        f"{_KEY_LEAST} characters or more, or leave --host out": not loopback
-        and (key is None or len(key) < _KEY_LEAST),
-        f"--port {port}: use 0 to 65535": not 0 <= port <= 65535,
-    }
-    refuse(faults)
+    if key is not None and key != key.strip():
+        raise InputError(f"{KEY}: begins or ends with a blank, which no header can; remove it")
+    if not loopback and (key is None or len(key) < _KEY_LEAST):
+        raise InputError(
+            f"--host {host}: can be reached from other machines; set MEMSYS_API_KEY to a secret of "
+            f"{_KEY_LEAST} characters or more, or leave --host out"
+        )
+    if not 0 <= port <= 65535:
+        raise InputError(f"--port {port}: use 0 to 65535")
     listening = _listen(host, port)
     names = {_LOCAL, "localhost", "::1", host, *options.allow_host}
     policy = AccessPolicy(key, {name.lower() for name in names} if loopback else None)

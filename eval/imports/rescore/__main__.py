@@ -27,7 +27,7 @@ from eval.records.schema import Summary
 from eval.rendering.tables import as_text, by_run, how_to_read, run_tables, scope_note
 from eval.rendering.terminal import fitted
 from eval.summary.closing import ENDINGS, system_name
-from memsys.core.errors import InputError, refuse
+from memsys.core.errors import InputError
 from memsys.core.files import is_there, shown
 from memsys.core.places import MANIFEST, RUNS, find_run
 
@@ -164,19 +164,15 @@ def _rescore(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     """Raise InputError for options that contradict each other."""
-    of_one, layout = options.name or options.out or options.save_layout, options.save_layout
-    faults = {
-        "--name and --out are for one FILE, and so is --save-layout; give each its own command": (
-            of_one and len(options.files) > 1
-        ),
-        f"--key-file {options.key_file}: add --key corrected or excluded": (
-            options.key_file is not None and options.key is None
-        ),
-        f"--save-layout {layout}: exists; name another file": (
-            layout is not None and is_there(layout)
-        ),
-    }
-    refuse(faults)
+    several = len(options.files) > 1
+    if several and (options.name or options.out or options.save_layout):
+        raise InputError(
+            "--name and --out are for one FILE, and so is --save-layout; give each its own command"
+        )
+    if options.key_file is not None and options.key is None:
+        raise InputError(f"--key-file {options.key_file}: add --key corrected or excluded")
+    if options.save_layout is not None and is_there(options.save_layout):
+        raise InputError(f"--save-layout {options.save_layout}: exists; name another file")
 
 
 def _layout(options: argparse.Namespace) -> Layout | None:
