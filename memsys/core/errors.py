@@ -92,8 +92,8 @@ def first_problem(error: ValidationError) -> str:
 
 @contextmanager
 def problems(where: object, remedy: str = "") -> Iterator[None]:
-    """Raise InputError with `where`, the problem and the `remedy` in place of a ValueError, of
-    which one of pydantic has several problems.
+    """Raise InputError with `where`, the problem and the `remedy` in place of a ValueError; of the
+    problems that one of pydantic has, the first. Put only the parsing of input inside.
     """
     try:
         yield
@@ -107,7 +107,7 @@ def problems(where: object, remedy: str = "") -> Iterator[None]:
 def check_installed(package: str, option: str, extra: str) -> None:
     """Raise InputError naming `option` and the `extra` to install if `package` is missing."""
     if find_spec(package) is None:
-        raise InputError(f"{option}: not installed; pip install -e '.[{extra}]'")
+        raise InputError(f"{option}: {package} is not installed; pip install -e '.[{extra}]'")
 
 
 def check_whole(name: str, value: object, least: int = 1) -> int:

@@ -94,8 +94,8 @@ class Signals:
         self._counts = np.array([has_cue("states_count", one) for one in contents], dtype=float)
         self._questions = np.array([ends_as_question(one) for one in contents], dtype=float)
         self._spans = _spans(memories)
-        self._terms = [len(terms(one)) for one in contents]
-        lengths = np.array(self._terms, dtype=float)
+        self._term_counts = [len(terms(one)) for one in contents]
+        lengths = np.array(self._term_counts, dtype=float)
         self._lengths = np.minimum(np.log1p(lengths) / np.log1p(_LONG), 1.0)
 
     def of(self, question: str, cosines: Scores | None) -> dict[str, Scores]:
@@ -160,7 +160,7 @@ class Signals:
         names = self._name_terms
         for row, weight in zip(best, weights.tolist(), strict=True):
             counts = self._counted(row)
-            length = self._terms[row]
+            length = self._term_counts[row]
             for term, count in counts.items():
                 summed[term] = summed.get(term, 0) + weight * count / length
         rarity = self._words.rarity

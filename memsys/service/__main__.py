@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.user is not None and not options.mcp:
             raise InputError("--user: needs --mcp; requests name an owner")
         for package in ("mcp",) if options.mcp else ("fastapi", "uvicorn"):
-            check_installed(package, package, "mcp" if options.mcp else "server")
+            check_installed(package, "serve", "mcp" if options.mcp else "server")
         if over_stdio:
             _serve_stdio(options)
         else:

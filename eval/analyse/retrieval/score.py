@@ -66,7 +66,8 @@ def score_rankings(
     interval is in `<measure>_low` and `<measure>_high`, its number of questions in `n`. The account
     of what was matched is in the frame's `attrs["matching"]`.
 
-    Raises InputError if an id is unknown, or the rankings do not determine a measure.
+    Raises InputError if an id is unknown, if every ranking is listed against its scores, or if the
+    rankings do not determine a measure.
     """
     config = config_of(dataset, ORIGINAL, None)
     rows, questions = rows_of(rankings, _NAME), load_dataset_of(config)

@@ -97,8 +97,7 @@ class ClusterBootstrap:
     resamples of the C conversations with all their questions, t of C - 1 degrees of freedom
     (cluster bootstrap: Davison and Hinkley, 1997, section 3.8; the two corrections for few
     clusters: Cameron, Gelbach and Miller, 2008). Resampling questions within the drawn
-    conversations as well would count their noise twice (docs/statistics.md has the coverage of
-    both).
+    conversations as well would count their noise twice.
 
     Fewer than FEWEST conversations do not show how conversations differ. They are then fixed
     strata: questions are resampled within each, which keeps its number of questions (Davison and

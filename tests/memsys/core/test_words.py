@@ -174,4 +174,5 @@ def test_a_bounded_sample_is_read(monkeypatch):
     monkeypatch.setitem(sys.modules, "py3langid", Classifier)
     language_of(["ab " * 1_000_000, "cd " * 1_000_000])
     language_of(["ab " * 1_000] * 10_000)
+    assert len(read) == 2
     assert all(2_700 < len(text) <= 3_300 for text in read)

@@ -249,4 +249,4 @@ def test_without_the_extra_one_line_names_it(monkeypatch, capsys):
     for arguments in (["--mcp"], ["--mcp", "--port", "0"]):
         assert serve.main(arguments) == 2
         err = capsys.readouterr().err
-        assert err == "error: mcp: not installed; pip install -e '.[mcp]'\n"
+        assert err == "error: serve: mcp is not installed; pip install -e '.[mcp]'\n"
