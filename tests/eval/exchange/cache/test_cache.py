@@ -224,6 +224,12 @@ def test_a_damaged_bundle_is_refused_whole_in_one_line(edit, words, made, import
     assert len(line) < 1_000
 
 
+def test_an_export_says_where_and_how_much(made, tmp_path, said):
+    out = tmp_path / "b.gz"
+    printed = said(cache.main, "export", made.run, "--out", out, "--cache", made.store)
+    assert f"{out}: 2 answers, {out.stat().st_size:,} bytes" in " ".join(printed.split())
+
+
 def test_a_run_whose_answers_are_elsewhere_is_not_half_exported(made, tmp_path, elsewhere, said):
     out = tmp_path / "b.gz"
     command = ["export", str(made.run), "--out", str(out), "--cache", str(elsewhere)]

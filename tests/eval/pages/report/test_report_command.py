@@ -29,6 +29,7 @@ def test_several_are_compared_with_the_first_or_a_named_reference(first, second,
     assert "better\\<i\\> is better than plain on types 1-4: locomo_f1 +0.100" in text
     assert "## Accuracy against context and latency" in text
     assert "## Largest gains and losses" in text
+    assert "equal changes are in the order of the data set" in text
     assert not (first / "report.md").exists()
     for runs in ([first, second], [first]):
         out.unlink()
