@@ -78,9 +78,9 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
     from memsys.service.rest.access import AccessControl, AccessPolicy, limited  # noqa: PLC0415
 
     host, port = options.host or _LOCAL, _PORT if options.port is None else options.port
-    loopback = is_loopback(host)
     if key is not None and key != key.strip():
         raise InputError(f"{KEY}: begins or ends with a blank, which no header can; remove it")
+    loopback = is_loopback(host)
     if not loopback and (key is None or len(key) < _KEY_LEAST):
         raise InputError(
             f"--host {host}: can be reached from other machines; set MEMSYS_API_KEY to a secret of "

@@ -59,8 +59,9 @@ def values_of(run: Run, *asked: str) -> list[float | None]:
 
 def test_ids_without_scores_get_their_rank_from_the_end(score, write, ranked, tmp_path):
     score(write({id_: [turn for turn, _ in ids] for id_, ids in ranked.items()}, "theirs.json"))
-    for line in read_lines(tmp_path / "run" / "rankings.jsonl", schema=RANKING_LINE):
-        assert [value for _, value in line["ranking"]] == [6, 5, 4, 3, 2, 1]
+    lines = read_lines(tmp_path / "run" / "rankings.jsonl", schema=RANKING_LINE)
+    scores = [[value for _, value in line["ranking"]] for line in lines]
+    assert scores == [[6, 5, 4, 3, 2, 1]] * len(ranked)
 
 
 def test_a_ranking_becomes_a_run_without_answers(score, write, ranked, tmp_path):
