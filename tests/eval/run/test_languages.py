@@ -107,6 +107,7 @@ def test_the_classifier_is_loaded_once_before_any_phase_is_timed(data, completed
     loads, load = [], langid.load_model
     monkeypatch.setattr(langid, "IDENTIFIER", None)
     monkeypatch.setattr(langid, "load_model", lambda: loads.append(load()))
+    monkeypatch.setattr(terms, "_by_function_words", lambda words: None)  # as of other languages
     terms._likeliest.cache_clear()
     completed(*(one for one in data if not one.startswith("strategy=")), "strategy=fusion")
     assert len(loads) == 1
