@@ -6,9 +6,11 @@ import io
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from eval.run.composing import composed
@@ -109,6 +111,15 @@ def test_calls_are_counted_by_stage(small):
     assert plain["vector_only"]["judge"] == "0.00"
     for name in ("full_context", "vector_only"):
         assert number(judged[name]["read"]) > number(plain[name]["read"])
+
+
+def test_answers_are_taken_to_be_as_long_as_the_gold_answers_on_average():
+    config, _ = composed(())
+    questions = instantiate(config.dataset).load().questions
+    golds = [count_tokens(one.gold) for one in questions if one.gold]
+    assert len(golds) < len(questions)  # some have none
+    written = round(len(questions) * fmean(golds))
+    assert estimate_of(*MODELS, "strategy=vector_only")["written"] == f"{written:,}"
 
 
 def test_instructions_count_in_every_call_but_the_judge_s(small):
