@@ -86,15 +86,16 @@ class Client:
                 f"strategy.url={self.url}: refuses the key; put it into the environment variable "
                 f"{self._key_variable}, or name another by strategy.key_variable"
             )
+        answer: Any = None
+        with suppress(ValueError):
+            # A service may repeat the key, in escapes too: removed before anything is recorded.
+            answer = json_without_secrets(parse_json(data))
         if not 200 <= status < 300:
             message = ""
-            with suppress(ValueError, TypeError, KeyError):
-                message = str(json_without_secrets(parse_json(data))["error"]["message"])[:200]
+            with suppress(TypeError, KeyError):
+                message = str(answer["error"]["message"])[:200]
             raise ServiceError(f"{method} {path}: {status} {message}".rstrip())
-        rows = None
-        with suppress(ValueError, AttributeError):
-            # A service may repeat the key, in escapes too: removed before anything is recorded.
-            rows = json_without_secrets(parse_json(data)).get("results", [])
+        rows = answer.get("results", []) if isinstance(answer, dict) else None
         if not isinstance(rows, list):
             raise ServiceError(f"{method} {path}: the answer is not a JSON object with `results`")
         return rows

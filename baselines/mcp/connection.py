@@ -26,13 +26,7 @@ from anyio.from_thread import start_blocking_portal
 from baselines.libraries.pipe import TAIL, LibraryError, with_last_output
 from baselines.mcp.arguments import fill
 from baselines.mcp.tools import Tool
-from memsys.core.addresses import (
-    check_address,
-    check_open,
-    check_variable,
-    json_without_secrets,
-    without_secrets,
-)
+from memsys.core import addresses
 from memsys.core.errors import InputError, problems
 
 if TYPE_CHECKING:
@@ -57,7 +51,7 @@ class Connection:
         start, or the handshake fails.
         """
         self._transport, self._timeout_s, self._stderr = transport, timeout_s, stderr
-        self._dead = ""
+        self.dead = ""  # why every later call fails: an error is then no answer of the server
         self._open = ExitStack()
         self._portal = self._open.enter_context(start_blocking_portal())
         self._open.callback(self._portal.call, self._portal.stop, True)
@@ -65,16 +59,9 @@ class Connection:
         atexit.register(self.close)
         try:
             self._served, self._client = self._portal.start_task(self._serve)
-        except TimeoutError:
-            raise self._end(f"the start: no answer within {timeout_s:g} s; closed") from None
         except Exception as error:
-            raise self._end(f"the start: {_words(error)}") from None
+            raise self._end("the start", error) from None
         self._open.callback(self._finish)
-
-    @property
-    def is_closed(self) -> bool:
-        """Return whether every later call fails: an error is then not an answer of the server."""
-        return bool(self._dead)
 
     def tools(self) -> tuple[list[Tool], dict[str, Any]]:
         """Return the tools, and name, version and protocol of the server."""
@@ -87,7 +74,9 @@ class Connection:
                 break
         info = self._client.server_info
         about = {"name": info.name, "version": info.version} if info else {}
-        return tools, json_without_secrets({**about, "protocol": self._client.protocol_version})
+        return tools, addresses.json_without_secrets(
+            {**about, "protocol": self._client.protocol_version}
+        )
 
     def call(
         self, tool: str, arguments: Mapping[str, Any]
@@ -102,16 +91,16 @@ class Connection:
         }
         texts = [one.text for one in result.content if one.type == "text"]
         if result.is_error:
-            raise LibraryError(without_secrets(f"{tool}: {' '.join(texts)[:TAIL]}"))
+            raise LibraryError(addresses.without_secrets(f"{tool}: {' '.join(texts)[:TAIL]}"))
         # A server may repeat a key.
         found = {"structured": result.structured_content, "texts": texts}
-        cleaned: Mapping[str, Any] = json_without_secrets(found)
+        cleaned: Mapping[str, Any] = addresses.json_without_secrets(found)
         return cleaned, cost
 
     def close(self) -> None:
         """End the session and the server's processes."""
         atexit.unregister(self.close)
-        self._dead = self._dead or "closed"
+        self.dead = self.dead or "closed"
         self._open.close()
 
     async def _serve(self, *, task_status: TaskStatus[Client]) -> None:
@@ -130,26 +119,26 @@ class Connection:
 
     def _ask(self, what: str, call: Callable[..., Awaitable[Result]], *arguments: Any) -> Result:
         """Return the result of a call. Any failure but one that the server reports ends it."""
-        if self._dead:
-            raise LibraryError(self._dead)
+        if self.dead:
+            raise LibraryError(self.dead)
         future = self._portal.start_task_soon(call, *arguments)
         try:
             return future.result(self._timeout_s)
-        except TimeoutError:
-            future.cancel()
-            raise self._end(f"{what}: no answer within {self._timeout_s:g} s; closed") from None
         except Exception as error:
+            future.cancel()
             if type(error).__name__ == "MCPError" and "closed" not in str(error).lower():
-                raise LibraryError(without_secrets(f"{what}: {error}"[:TAIL])) from None
-            raise self._end(f"{what}: {_words(error)}") from None
+                raise LibraryError(addresses.without_secrets(f"{what}: {error}"[:TAIL])) from None
+            raise self._end(what, error) from None
 
-    def _end(self, why: str) -> LibraryError:
+    def _end(self, what: str, error: Exception) -> LibraryError:
         """Close the server; return the error to raise now and at every later call."""
+        late = f"no answer within {self._timeout_s:g} s; closed"
+        why = f"{what}: {late if isinstance(error, TimeoutError) else _words(error)}"
         self.close()
         if self._stderr is not None:
             why = with_last_output(why, self._stderr)
-        self._dead = without_secrets(why)
-        return LibraryError(self._dead)
+        self.dead = addresses.without_secrets(why)
+        return LibraryError(self.dead)
 
 
 def _words(error: BaseException) -> str:
@@ -192,12 +181,12 @@ class Command:
             )
         for name, value in self.env.items():
             remedy = f"set it in your shell, and strategy.variables=[{name}]"
-            check_open(name, str(value), f"strategy.env.{name}", remedy)
+            addresses.check_open(name, str(value), f"strategy.env.{name}", remedy)
         for name, value in _options(parts[1:]):
             remedy = "let the server read it from a variable of your shell: strategy.variables"
-            check_open(name, value, f"strategy.command: the value of {name}", remedy)
+            addresses.check_open(name, value, f"strategy.command: the value of {name}", remedy)
         for name in self.variables:
-            check_variable(name, "strategy.variables")
+            addresses.check_variable(name, "strategy.variables")
             if name not in os.environ:
                 raise InputError(f"strategy.variables: {name} is not set in the environment")
 
@@ -269,8 +258,8 @@ class Address:
 
     def __post_init__(self) -> None:
         """Raises InputError on an address that cannot be used."""
-        check_address(self.url, "strategy.url")
-        check_variable(self.key_variable, "strategy.key_variable")
+        addresses.check_address(self.url, "strategy.url")
+        addresses.check_variable(self.key_variable, "strategy.key_variable")
 
     def open(self, folder: Path | None = None) -> Transport:  # noqa: ARG002 - as of a command
         """Return the transport of a new session."""

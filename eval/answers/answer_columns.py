@@ -23,7 +23,7 @@ _PASS = 0.5
 _OWN = 0  # position of the names under which this project writes verdicts
 
 
-def answer_columns(sheet: Sheet) -> dict[str, tuple[str, ...]]:
+def answer_columns(sheet: Sheet) -> list[str]:
     """Return the column of `answer`; several if it is not clear which, none if there is none.
 
     A column of gold answers is the answer only if no other column may be. Of listed names, the
@@ -31,11 +31,6 @@ def answer_columns(sheet: Sheet) -> dict[str, tuple[str, ...]]:
     not to be the gold answers. An unlisted column is the answer if it is the only remaining
     text, or the only one whose words are close to the gold answers.
     """
-    several = _answers(sheet)
-    return {"answer": tuple(several)} if several else {}
-
-
-def _answers(sheet: Sheet) -> list[str]:
     by_name = [
         column
         for column in named("answer", sheet.free)

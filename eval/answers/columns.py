@@ -64,16 +64,7 @@ def propose(
     index = None if dataset is None else QuestionIndex(dataset)
     found = [_propose(one, index, given or Layout()) for one in lists]
     best = max(found, key=lambda one: (one.problem is None, one.matched, one.rows.count))
-    rivals = [
-        one.rows.path
-        for one in found
-        if one is best
-        or (
-            one.problem is None
-            and one.matched >= _CLOSE_TO_BEST * best.matched
-            and _are_rivals(best, one)
-        )
-    ]
+    rivals = [one.rows.path for one in found if one is best or _are_rivals(best, one)]
     if best.problem is not None or len(rivals) < 2:
         return best
     names = shown(", ".join(rivals))
@@ -101,7 +92,11 @@ def _propose(rows: RowList, index: QuestionIndex | None, given: Layout) -> Propo
 
 
 def _are_rivals(one: Proposal, other: Proposal) -> bool:
-    """Return whether the two lists answer half of their questions in common, mostly differently."""
+    """Return whether `other` is about as good as `one`, the best, and both answer half of their
+    questions in common, mostly differently.
+    """
+    if other.problem is not None or other.matched < _CLOSE_TO_BEST * one.matched:
+        return False
     first, second = _answers(one), _answers(other)
     common = first.keys() & second.keys()
     if len(common) <= _MANY * min(len(first), len(second)):

@@ -97,23 +97,18 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
     """
     found = row_lists(path, None if layout is None else layout.rows)
     proposal = propose(found.lists, dataset, layout)
-    name = path.name
-    if proposal.problem is not None:
-        raise UnclearColumnsError(f"{name}: {proposal.problem}", proposal)
-    count = proposal.rows.count
-    if count > _MOST:
-        raise UnclearColumnsError(
-            (
-                f"{name}: {count:,} rows are more than any data set has questions; name "
-                "another list by --rows, or divide the file"
-            ),
-            proposal,
+    name, problem, rows = path.name, proposal.problem, tuple[AnswerRow, ...]()
+    if problem is None and proposal.rows.count > _MOST:
+        problem = (
+            f"{proposal.rows.count:,} rows are more than any data set has questions; name another "
+            "list by --rows, or divide the file"
         )
-    reader = _Reader(name, proposal.columns, dataset)
-    rows = tuple(map(reader.row, proposal.rows.items()))
-    doubt = doubtful_times(rows, proposal.columns, () if layout is None else layout.columns)
-    if doubt is not None:
-        raise UnclearColumnsError(f"{name}: {doubt}", proposal)
+    elif problem is None:
+        reader = _Reader(name, proposal.columns, dataset)
+        rows = tuple(map(reader.row, proposal.rows.items()))
+        problem = doubtful_times(rows, proposal.columns, () if layout is None else layout.columns)
+    if problem is not None:
+        raise UnclearColumnsError(f"{name}: {problem}", proposal)
     source, *others = found.sources
     if others:
         listed = "".join(f"{one.sha256}  {one.name}\n" for one in found.sources)

@@ -154,7 +154,7 @@ FINDERS: Mapping[str, Finder] = {  # in this order: most need the question of ea
     "id": Finder(_id, Sheet.ids),
     "conversation": Finder(_conversation, _in_conversation),
     "index": Finder(_index, Sheet.positions),
-    "answer": Finder(answer_columns, Sheet.fullness),
+    "answer": Finder(lambda sheet: {"answer": tuple(answer_columns(sheet))}, Sheet.fullness),
     "gold": Finder(_gold, Sheet.gold),
     "category": Finder(_category, lambda sheet, column: sheet.agreement(column, _category_of)),
     "judge": Finder(verdict_columns, Sheet.verdicts),

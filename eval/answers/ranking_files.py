@@ -66,9 +66,17 @@ def read_rankings(path: Path) -> RankingFile:
     Raises InputError naming the file and the place in it if it cannot be read, is in no known
     layout, has a score that is no finite number, or lists every ranking against its scores.
     """
-    text, source = read_text(path, ANSWERS)
-    layout, rows = _rows(text, path.name)
-    return RankingFile(source, layout, _checked(rows, path.name))
+    (text, source), name = read_text(path, ANSWERS), path.name
+    first = text.lstrip().split("\n", 1)[0]
+    if first[:1] in ("{", "["):
+        layout, rows = _json(text, name)
+    elif len(first.split()) == _LAYOUT_OF_TREC:
+        layout, rows = TREC, _trec(text, name)
+    else:
+        wrong = "unknown layout" if first else "is empty"
+        wanted = f"it must be {', '.join(LAYOUTS.values())} (see docs/importing.md)"
+        raise InputError(f"{name}: {wrong}; {wanted}")
+    return RankingFile(source, layout, _checked(rows, name))
 
 
 def rows_of(rankings: Mapping[str, Any], name: str) -> tuple[RankingRow, ...]:
@@ -102,20 +110,6 @@ def _mapping(rankings: Mapping[str, Any], name: str) -> list[RankingRow]:
         where = f"{name}: {key!r:.60}"
         rows.append(_ranked(f"{key!r:.60}", key, key, None, [*_scored(value, where)], where))
     return rows
-
-
-def _rows(text: str, name: str) -> tuple[str, list[RankingRow]]:
-    start = text.lstrip()[:1]
-    if not start:
-        raise InputError(f"{name}: is empty")
-    if start in "{[":
-        return _json(text, name)
-    if len(text.lstrip().split("\n", 1)[0].split()) != _LAYOUT_OF_TREC:
-        raise InputError(
-            f"{name}: unknown layout; it must be {', '.join(LAYOUTS.values())} (see "
-            "docs/importing.md)"
-        )
-    return TREC, _trec(text, name)
 
 
 def _trec(text: str, name: str) -> list[RankingRow]:
@@ -161,16 +155,14 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
             f"{where}: its memories are selected, without an order; name the run folder "
             "instead of the file"
         )
-    column, fields = _present(value, "rankings"), ", ".join(value)
+    column, fields = _present(value, "rankings"), f"(fields: {', '.join(value):.200})"
     if column is None:
         raise InputError(
-            f"{where}: no field for the ranking; name it ranking or retrieved (fields: "
-            f"{fields:.200})"
+            f"{where}: no field for the ranking; name it ranking or retrieved {fields}"
         )
     if not _names_question(value):
         raise InputError(
-            f"{where}: no field for the question; name it question_id or question "
-            f"(fields: {fields:.200})"
+            f"{where}: no field for the question; name it question_id or question {fields}"
         )
     kinds = ("question_ids", "question_texts", "conversations", "indexes")
     id_, text, conversation, index = (_text(value, kind, where) for kind in kinds)

@@ -38,26 +38,30 @@ def text(value: Any) -> str | None:
     return str(value)
 
 
+def number(value: Any) -> float:
+    """Return a number, also if written as text; not-a-number for anything else."""
+    try:
+        return math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
 def amount(value: Any) -> float | None:
     """Return a number of 0 to _MOST, also if written as text; None if blank; else InputError."""
     if blank(value):
         return None
-    try:
-        number = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not 0 <= number <= _MOST:
-        limits = "of 0 or more" if not number > _MOST else f"of at most {_MOST:,.0f}"
+    if not is_amount(value):
+        limits = f"of at most {_MOST:,.0f}" if number(value) > _MOST else "of 0 or more"
         raise InputError(f"must be a number {limits}, not {value!r:.60}")
-    return number
+    return number(value)
 
 
 def whole(value: Any) -> int | None:
     """Return an integer of 0 or more, also if written as 3.0; None if blank; else InputError."""
-    number = amount(value)
-    if number is not None and number != int(number):
+    found = amount(value)
+    if found is not None and found != int(found):
         raise InputError(f"must be a whole number, not {value!r:.60}")
-    return None if number is None else int(number)
+    return None if found is None else int(found)
 
 
 def runs(value: Any) -> Any:
@@ -119,11 +123,8 @@ def mean_verdict(value: Any) -> float | None:
         return 1.0
     if word in _WORDS["failed"] or value is False:
         return 0.0
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if 0 <= number <= 1 else None
+    found = number(value)
+    return found if 0 <= found <= 1 else None
 
 
 def is_verdict(value: Any) -> bool:
@@ -135,10 +136,7 @@ def is_verdict(value: Any) -> bool:
 
 def is_amount(value: Any) -> bool:
     """Return whether `value` is a number of 0 or more, also if written as text."""
-    try:
-        return not isinstance(value, bool) and 0 <= float(value) <= _MOST
-    except (TypeError, ValueError, OverflowError):
-        return False
+    return 0 <= number(value) <= _MOST
 
 
 def label(value: Any, types: Collection[str]) -> str | None:
@@ -206,7 +204,8 @@ def doubtful_answers(rows: Sequence[AnswerRow]) -> str | None:
 
 def are_scores(answers: Collection[str]) -> bool:
     """Return whether nearly all answers are numbers of 0 to 1, as scores are."""
-    return bool(answers) and sum(map(_is_share, answers)) >= _SCORES * len(answers)
+    shares = sum(0 <= number(answer) <= 1 for answer in answers)
+    return bool(answers) and shares >= _SCORES * len(answers)
 
 
 def doubtful_times(
@@ -228,10 +227,3 @@ def doubtful_times(
                 f"--columns {field}={named[0]:.60} for seconds and {field}=none to leave it out"
             )
     return None
-
-
-def _is_share(answer: str) -> bool:
-    try:
-        return 0 <= float(answer) <= 1
-    except ValueError:
-        return False

@@ -54,11 +54,9 @@ class Judge(Protocol):
     @property
     def details(self) -> Mapping[str, Any]:
         """Plain JSON for the manifest: model, rubric, prompt name and sha256, runs."""
-        ...
 
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
         """Return the verdicts; LLMError if one is missing, as no verdict is not a wrong answer."""
-        ...
 
 
 def reference(judge: Judge, question: Question) -> str | None:
@@ -72,7 +70,6 @@ class JudgeSettings(Protocol):
     @property
     def needs_llm(self) -> bool:
         """Whether `open` requires a model."""
-        ...
 
     def open(self, llm: LLM | None, named: ModelByName | None = None) -> Judge | None:
         """Return the judge, or None for `judge=none`.
@@ -80,7 +77,6 @@ class JudgeSettings(Protocol):
         `llm` judges unless the settings name another model, which `named` opens. Raises InputError
         on invalid settings.
         """
-        ...
 
 
 class NoJudge:

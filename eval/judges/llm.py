@@ -17,7 +17,7 @@ from memsys.llm.base import LLM, LLMError, needed_model
 from memsys.llm.client import ChatClient
 from memsys.llm.meter import total_usage
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
-from memsys.llm.reply import json_objects
+from memsys.llm.reply import json_objects, object_schema
 
 _REASON = 1_000  # characters that are recorded
 ATTEMPTS = 3  # per verdict, until a reply contains one
@@ -26,15 +26,12 @@ _CUE = "{cue}"  # in place of {gold}: the rubric judges awareness of the cue
 # Without a bound a small model writes until its tokens are used up, and gives no verdict.
 _SHORT = '^[^"\\\\\n]{1,160}$'
 
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
+SCHEMA: Mapping[str, Any] = object_schema(
+    {  # the reason first: a verdict after it can follow from it
         "reason": {"type": "string", "pattern": _SHORT},
         "verdict": {"type": "string", "enum": ["CORRECT", "WRONG"]},
-    },
-    "required": ["reason", "verdict"],  # the reason first: a verdict after it can follow from it
-    "additionalProperties": False,
-}
+    }
+)
 _VERDICTS = {"CORRECT": True, "WRONG": False}
 
 

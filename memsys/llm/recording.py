@@ -8,14 +8,14 @@ import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from memsys.core.addresses import json_without_secrets
-from memsys.core.errors import InputError, first_problem
+from memsys.core.errors import InputError, check_choice, first_problem
 from memsys.core.json_text import parse_json
 from memsys.stores.sqlite import SlotLocks, cache_errors, open_shared
 
@@ -77,8 +77,7 @@ class Recording:
         """`folder` is created if absent; in mode `off` nothing is opened. Raises InputError if the
         file cannot be used.
         """
-        if mode not in get_args(Mode):
-            raise InputError(f"llm.cache={mode}: give one of {', '.join(get_args(Mode))}")
+        check_choice("llm.cache", mode, get_args(Mode))
         self.mode = mode
         self.path = Path(folder) / CALLS
         self._guard = threading.Lock()
@@ -213,15 +212,12 @@ class Recording:
             raise self.damaged(row[0], first_problem(error)) from None
         return answer
 
-    def _unpacked(self, key: str, data: object) -> dict[str, Any]:
-        try:
-            decoder = zlib.decompressobj()
-            text = decoder.decompress(data, _MOST_BYTES) if isinstance(data, bytes) else b""
-            body = parse_json(text)
-        except (ValueError, zlib.error) as error:
-            raise self.damaged(key, f"its request: {error}") from None
+    def _unpacked(self, key: str, data: Any) -> dict[str, Any]:
+        body = None
+        with suppress(TypeError, ValueError, zlib.error):
+            body = parse_json(zlib.decompressobj().decompress(data, _MOST_BYTES))
         if not isinstance(body, dict):
-            raise self.damaged(key, "its request is no object")
+            raise self.damaged(key, "its request is no JSON object")
         return body
 
     def _errors(self) -> AbstractContextManager[None]:

@@ -24,13 +24,7 @@ from eval.records.schema import Manifest, Record, Summary
 from eval.records.scoring import score_record
 from eval.rendering.tables import report_md
 from eval.rendering.terminal import markdown
-from eval.summary.closing import (
-    add_sentences,
-    check_empty,
-    describe_import,
-    unanswered,
-    write_imported,
-)
+from eval.summary import closing
 from memsys.core.tokens import count_tokens
 
 _FOUND = 0.95  # share of rows that match if the columns were found without help
@@ -68,15 +62,14 @@ def read_import(
     file = read_answers(path, dataset, layout)
     matching = match(file.rows, dataset)
     matched, rows = len(matching.answers), len(file.rows)
+    needed = 0.0 if partial else _FOUND if layout is None else _NAMED
     if not matched:
         row, reason = matching.unmatched[0]
-        text = (
-            f"{path}: none of the {rows:,} rows matches a question of {dataset.name} (the first: "
+        doubt: str | None = (
+            f"none of the {rows:,} rows matches a question of {dataset.name} (the first: "
             f"{row.place}: {reason}); correct --dataset, or name the columns by --columns"
         )
-        raise UnclearColumnsError(text, file.proposal)
-    needed = 0.0 if partial else _FOUND if layout is None else _NAMED
-    if matched < needed * rows:
+    elif matched < needed * rows:
         reasons = Counter(reason for _, reason in matching.unmatched).most_common()
         listed = ", ".join(f"{reason}: {count:,}" for reason, count in reasons)
         remedy = (
@@ -85,15 +78,17 @@ def read_import(
             else "correct --dataset, name the columns or the list by --columns question=COLUMN "
             "answer=COLUMN or --rows PATH"
         )
-        text = (
-            f"{path}: only {matched:,} of {rows:,} rows give an answer to a question of "
-            f"{dataset.name} ({listed}), and {needed:.0%} are needed; {remedy}, or add "
-            "--partial to score those that match"
+        doubt = (
+            f"only {matched:,} of {rows:,} rows give an answer to a question of {dataset.name} "
+            f"({listed}), and {needed:.0%} are needed; {remedy}, or add --partial to score those "
+            "that match"
         )
-        raise UnclearColumnsError(text, file.proposal)
-    unclear = UNCLEAR if matching.first is None else None
-    doubt = unclear or doubtful_answers(list(matching.answers.values()))
-    if doubt is not None and not as_written:
+    elif as_written:
+        doubt = None
+    else:
+        unclear = UNCLEAR if matching.first is None else None
+        doubt = unclear or doubtful_answers(list(matching.answers.values()))
+    if doubt is not None:
         raise UnclearColumnsError(f"{path}: {doubt}", file.proposal)
     return Import(path, name, file, dataset, matching)
 
@@ -105,7 +100,7 @@ def write_import(source: Import, folder: Path, options: Options) -> Summary:
     empty.
     """
     began = perf_counter()
-    check_empty(folder, "--out")
+    closing.check_empty(folder, "--out")
     answers = source.matching.answers
     asked = [question for question in source.dataset.questions if question.id in answers]
     bar = tqdm(asked, desc=source.name, unit="answer", disable=None)
@@ -113,7 +108,7 @@ def write_import(source: Import, folder: Path, options: Options) -> Summary:
     scored = perf_counter() - began
     matched = account(source.file, source.matching, source.dataset, records)
     manifest = _manifest(source, options, matched)
-    summary = write_imported(
+    summary = closing.write_imported(
         folder, manifest, records, {"score": scored}, report_md, option="--out"
     )
     add_account(folder, manifest)
@@ -124,7 +119,7 @@ def add_account(folder: Path, manifest: Manifest) -> None:
     """Append the account of the imported rows to report.md."""
     counts = manifest["matching"]
     table = labels_table(counts, markdown)
-    add_sentences(folder, counts["sentences"], *([] if table is None else [table]))
+    closing.add_sentences(folder, counts["sentences"], *([] if table is None else [table]))
 
 
 def _manifest(source: Import, options: Options, matched: Account) -> Manifest:
@@ -141,7 +136,7 @@ def _manifest(source: Import, options: Options, matched: Account) -> Manifest:
         for option, value in options.items()
         for part in (f"--{option}", *([value] if isinstance(value, str) else value))
     ]
-    manifest = describe_import(
+    manifest = closing.describe_import(
         source.name,
         source.dataset,
         {"dataset": {"name": source.dataset.name}, "import": imported},
@@ -169,7 +164,7 @@ def record(question: Question, row: AnswerRow) -> Record:
     error = {"phase": "answer", "kind": AS_REPORTED, "message": row.error}
     latency = _latency(row)
     fields = {
-        **unanswered(question),
+        **closing.unanswered(question),
         "status": "error" if failed else "ok",
         "error": error if failed else None,
         "answer": None if failed else row.answer,
