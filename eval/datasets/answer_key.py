@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from eval.datasets.files import DATA, SHIPPED_DATA, find_folder, shared_folder
 from eval.datasets.overlays import (
@@ -21,10 +21,11 @@ from eval.datasets.overlays import (
     sha256,
 )
 from eval.datasets.types import AnswerKey, KeyChange, Question, SourceFile
-from memsys.core.errors import InputError, check_choice
+from memsys.core.errors import InputError
 
 FOLDER = SHIPPED_DATA / "overlays"
-KEYS = ("original", "corrected", "excluded")
+KeyName = Literal["original", "corrected", "excluded"]
+KEYS: tuple[str, ...] = get_args(KeyName)
 _STEM = "answer_key_errors"
 
 
@@ -106,7 +107,6 @@ def read_key(
     its hash; without an overlay, the errors are taken as listed. `of_any`: the overlay to use if
     there is neither, which names no file. Raises InputError if a file is missing or wrong.
     """
-    check_choice("dataset.key", name, KEYS)
     remedy = "correct dataset.key_file"
     path = None if key_file is None else find_folder(key_file, remedy, kind="file")
     listed, file = read_errors(path) if path else (None, None)

@@ -53,19 +53,14 @@ class Beam(Filters):
     """
 
     path: PathText | None = None
-    key: str = "original"
-    key_file: PathText | None = None
+    key: Literal["original"] = "original"
+    key_file: None = None
 
     def load(self) -> Dataset:
         """Read, check and filter the files. Raises InputError naming file, conversation and field;
         also if a filter names something unknown or no question is left.
         """
         self.check(BEAM_TYPES.values())
-        if self.key != "original" or self.key_file is not None:
-            raise InputError(
-                f"dataset.key={self.key}: no errors of BEAM's key are listed here; use "
-                "dataset.key=original without dataset.key_file"
-            )
         folders = _folders(self.path)
         files: list[SourceFile] = []
         parts = [_read(id_, folders[id_], files) for id_ in self.wanted(folders)]

@@ -125,16 +125,17 @@ def is_visible(value: str) -> bool:
     return any(unicodedata.category(char) not in _INVISIBLE for char in value)
 
 
-def _visible(value: str) -> str:
-    if not is_visible(value):
-        raise ValueError("empty; write a text")
-    return value
+def rule(admits: Callable[[Any], bool], problem: str) -> AfterValidator:
+    """Return the check that a value is one that the rule `admits`; `problem`: what the error says
+    otherwise, of the value in braces.
+    """
 
+    def checked(value: Any) -> Any:
+        if not admits(value):
+            raise ValueError(problem.format(value))
+        return value
 
-def _on_one_line(value: str) -> str:
-    if len(value.splitlines()) > 1:
-        raise ValueError(f"{value!r:.60} has a line break; write it on one line")
-    return value
+    return AfterValidator(checked)
 
 
 def _answer(value: Any) -> str | None:
@@ -152,8 +153,14 @@ def _ids(value: Any) -> tuple[str, ...]:
     return tuple(ids)
 
 
-Text = Annotated[str, AfterValidator(_visible)]  # with a visible character, unchanged
-Line = Annotated[Text, AfterValidator(_on_one_line)]
+Text = Annotated[str, rule(is_visible, "empty; write a text")]  # unchanged
+Line = Annotated[
+    Text,
+    rule(
+        lambda text: len(text.splitlines()) < 2,
+        "{!r:.60} has a line break; write it on one line",
+    ),
+]
 Answer = Annotated[str | None, BeforeValidator(_answer)]  # a text or number; None if blank
 Given = Annotated[Text, BeforeValidator(_answer)]  # a text or number, not blank
 Ids = Annotated[

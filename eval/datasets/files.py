@@ -118,11 +118,11 @@ def find_file(name: str | Path) -> Path | None:
 
 
 def find_folder(name: str, remedy: str, setting: str = "", *, kind: str = "folder") -> Path:
-    """Return the path of the folder `name`, or of another `kind`, a file, found as by find_file;
-    InputError with `remedy` if there is none, after the `setting` that named it.
+    """Return the path of the folder `name`, or of another `kind` (file, file or folder), found as
+    by find_file; InputError with `remedy` if there is none, after the `setting` that named it.
     """
     found = find_file(name)
-    if found is None or not (found.is_dir() if kind == "folder" else found.is_file()):
+    if found is None or ("folder" if found.is_dir() else "file") not in kind:
         place = f"{setting}: " if setting else ""
         raise InputError(f"{place}{shown(name)}: no such {kind}; {remedy}")
     return found
@@ -140,9 +140,7 @@ def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
     A relative path is looked up in the working folder, then in the shipped files. Raises
     InputError, which names the `setting`, if nothing is there or a folder contains no *.json.
     """
-    found = find_file(path)
-    if found is None:
-        raise InputError(f"{path}: no such file or folder; correct {setting}")
+    found = find_folder(path, f"correct {setting}", kind="file or folder")
     if not found.is_dir():
         return [found]
     files = sorted(p for p in found.glob("[!.]*.json") if p.is_file())  # macOS adds ._a.json

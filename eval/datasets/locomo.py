@@ -13,8 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
-from eval.datasets.answer_key import KEYS, read_key
-from eval.datasets.checks import Answer, Ids, Line, Location, Row, Text, TurnIds, key_of, parse
+from eval.datasets.answer_key import KeyName, read_key
+from eval.datasets.checks import (
+    Answer,
+    Ids,
+    Line,
+    Location,
+    Row,
+    Text,
+    TurnIds,
+    key_of,
+    parse,
+    rule,
+)
 from eval.datasets.files import SHIPPED_DATA, load_sources, public_file, read_named
 from eval.datasets.overlays import Distinct, Entries, Overlay, find_overlay, read_overlay
 from eval.datasets.pooled import POOLED, Poolable, pool
@@ -23,9 +34,16 @@ from eval.datasets.sessions import read_conversation
 from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, EvidenceKey, Question, SourceFile
 from memsys.core.declared import PathText
-from memsys.core.errors import InputError, check_choice
+from memsys.core.errors import InputError
 
 _CATEGORIES = ", ".join(f"{number} {name}" for number, name in TYPES.items())
+_Id = Annotated[
+    Line,
+    rule(
+        lambda id_: id_ != POOLED,
+        "{} is the name of the store of dataset.pooled=true; use another",
+    ),
+]
 _WORD = re.compile(r"(?!(?:an?|the|and)\b)\b\w", re.IGNORECASE)  # that F1 counts
 
 
@@ -61,11 +79,11 @@ class LoCoMo(Filters, Poolable):
 
     path: PathText | None = None
     captions: bool = True
-    key: str = "original"
+    key: KeyName = "original"
     key_file: PathText | None = None
     subset: str | None = None
     split: SplitName | None = None
-    evidence: str = "original"
+    evidence: KeyName = "original"
 
     def load(self) -> Dataset:
         """Read, check and filter the files; conversations with no question left are omitted.
@@ -115,18 +133,14 @@ def read_locomo(
 
     Raises InputError as read_named does, and for a reserved id.
     """
-    samples, files = read_named(
+    return read_named(
         path or public_file("locomo", "LoCoMo"),
         "samples, each an object with sample_id, conversation and qa (see data/README.md)",
         "sample_id",
-        Line,
+        _Id,
         published=load_sources()["locomo"].sha256,
         setting=setting,
     )
-    if POOLED in samples:
-        problem = f"{POOLED} is the name of the store of dataset.pooled=true; use another"
-        raise samples[POOLED][0].error("sample_id", problem)
-    return samples, files
 
 
 def _questions(raw: dict[str, Any], turns: TurnIds, where: Location) -> list[Question]:
@@ -186,7 +200,6 @@ def read_evidence(
 
     Raises InputError if no overlay in data/evidence belongs to the files, by sha256.
     """
-    check_choice("dataset.evidence", name, KEYS)
     if name == "original":
         return None, None
     path = find_overlay(EvidenceOverlay, FOLDER, files)

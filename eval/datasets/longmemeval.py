@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import StrictBool
 
-from eval.datasets.answer_key import read_key
+from eval.datasets.answer_key import KeyName, read_key
 from eval.datasets.checks import Answer, Location, Row, Text, key_of, parse, time_by
 from eval.datasets.files import SHIPPED_DATA, public_file, read_named
 from eval.datasets.pooled import Renaming
@@ -70,7 +70,7 @@ class LongMemEval(Filters):
 
     path: PathText | None = None
     session_ids: Literal["neutral", "published"] = "neutral"
-    key: str = "original"
+    key: KeyName = "original"
     key_file: PathText | None = None
 
     def load(self) -> Dataset:

@@ -16,9 +16,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import AfterValidator, StrictInt
+from pydantic import StrictInt
 
-from eval.datasets.checks import Answer, Row, Text
+from eval.datasets.checks import Answer, Row, Text, rule
 from eval.datasets.files import json_lines, read_json, read_text, validate
 from eval.datasets.types import Question, SourceFile
 from memsys.core.errors import InputError, problems
@@ -36,13 +36,10 @@ E = TypeVar("E")
 AnyOverlay = TypeVar("AnyOverlay", bound="Overlay")
 
 
-def _distinct(entries: tuple[Any, ...]) -> tuple[Any, ...]:
-    if len({entry.id for entry in entries}) < len(entries):
-        raise ValueError("an id occurs twice")
-    return entries
-
-
-Distinct = Annotated[tuple[E, ...], AfterValidator(_distinct)]  # entries with distinct ids
+Distinct = Annotated[  # entries with distinct ids
+    tuple[E, ...],
+    rule(lambda found: len({one.id for one in found}) == len(found), "an id occurs twice"),
+]
 
 
 @dataclass(frozen=True, slots=True)

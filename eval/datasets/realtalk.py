@@ -38,6 +38,7 @@ from eval.datasets.sessions import TurnRow, conversation_of, read_sessions
 from eval.datasets.types import TYPES, Dataset, Question, SourceFile
 from memsys.core.declared import PathText
 from memsys.core.errors import InputError
+from memsys.core.types import Turn
 
 REALTALK_TYPES = {id_: TYPES[id_] for id_ in (1, 2, 3)}  # its "commonsense" is LoCoMo's open_domain
 _NAME = re.compile(r"Chat_([0-9]{1,9})(?:_.*)?\.json")
@@ -64,10 +65,9 @@ class _Turn(TurnRow):
     text: Text = Field(validation_alias="clean_text")
     date_time: _Time
 
-    @property
-    def own_time(self) -> datetime:
+    def turn(self, captions: bool) -> Turn:
         """See TurnRow."""
-        return self.date_time
+        return replace(super().turn(captions), time=self.date_time)
 
 
 class _Question(Row):

@@ -64,15 +64,10 @@ class TurnRow(Row):
     blip_caption: Text | None = None
     img_url: ImageAddress = None
 
-    @property
-    def own_time(self) -> datetime | None:
-        """Time of the turn; None for that of its session."""
-        return None
-
     def turn(self, captions: bool) -> Turn:
         """Return the turn, with its image's caption or without."""
         caption = self.blip_caption if captions else None
-        return Turn(self.dia_id, self.speaker, self.text, caption, self.img_url, self.own_time)
+        return Turn(self.dia_id, self.speaker, self.text, caption, self.img_url)
 
 
 class _Fact(NamedTuple):

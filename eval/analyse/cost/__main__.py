@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from eval import cli
 from eval.records import prices
-from eval.records.run import Run, load_run
+from eval.records.run import Run, load_runs
 from eval.records.schema import Cell, IngestLine
 from eval.rendering.blocks import Table
 from eval.rendering.numbers import ABSENT, UNJUDGED, dollars, interval, number, questions
 from eval.rendering.tables import interval_of
 from eval.rendering.terminal import sentence
 from eval.summary.summarise import OVERALL, summarise
-from memsys.core.errors import InputError
-from memsys.core.places import find_run
 from memsys.core.yaml_text import load_table
 
 UNKNOWN = "unknown"
@@ -47,10 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _show(names: Sequence[str], *, writing: bool) -> None:
-    folders = [find_run(name) for name in names]
-    if len({folder.resolve() for folder in folders}) < len(folders):
-        raise InputError("RUN: one run is named twice")
-    runs = [load_run(one, label=one.name, complete=False, answered=False) for one in folders]
+    runs = [replace(run, label=run.folder.name) for run in load_runs(names, complete=False)]
     spendings = [prices.spending(run) for run in runs]
     paid = [one for one in spendings if not _keyless(one)]
     for one in spendings:

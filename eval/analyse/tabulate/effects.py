@@ -32,12 +32,12 @@ from eval.summary.measures import (
 )
 from eval.summary.sample import Sample, by_type
 from eval.summary.summarise import OVERALL
-from memsys.core.errors import InputError
+from memsys.core.errors import check_choice
 
 MULTI_HOP = TYPES[1]
 _LEAST = 3  # adversarial questions for a column: an interval of two says nothing
 _TYPES = tuple(name for name in TYPES.values() if name != ADVERSARIAL)
-_NAMES = ("interaction", "by_type", "gates", "harm")
+_NAMES = ("interaction", "by_type", "gates", "harm", "matrix alone")
 _TITLES = {RECALL: "Evidence recall, by turn", SESSIONS: "Evidence recall, by session"}
 _RATES = {  # score and whether it is of controls: its title
     (SHOWN, False): "Shown: share of questions whose context has a wrong value",
@@ -124,11 +124,8 @@ def requested(grid: Grid, runs: Sequence[Run], seed: int) -> Iterator[tuple[str,
     embedders `weak` (one) and `strong` (list), and `base` (strategy -> the same without its graph).
     Raises InputError on an unknown table.
     """
-    if unknown := [name for name in grid.tables if name not in _NAMES]:
-        raise InputError(
-            f"conf/experiment/{grid.name}.yaml: tables: {unknown[0]}: no such table; use "
-            f"{', '.join(_NAMES)}, or matrix alone"
-        )
+    for name in grid.tables:
+        check_choice(f"conf/experiment/{grid.name}.yaml: tables", name, _NAMES)
     if settings := grid.tables.get("interaction"):
         weak, base = settings["weak"], settings["base"]
         yield (

@@ -13,10 +13,10 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    field_validator,
     model_validator,
 )
 
+from eval.datasets.checks import rule
 from eval.datasets.files import json_value
 from eval.records.files import write_text
 from memsys.core.errors import InputError, problems
@@ -34,7 +34,14 @@ _URL = r"^https?://[^\s\"'<>]+$"
 _ABSOLUTE = re.compile(r"(?:^|[\s='\",:\[(])(?:~?/[\w.]|~[\w.]*/|[A-Za-z]:[\\/](?!/)|\\\\|file:)")
 Text = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[^/\\\x00-\x1f\x7f]+$")]
-Number = Annotated[float, Field(allow_inf_nan=False)]
+Number = Annotated[
+    float,
+    Field(allow_inf_nan=False),
+    rule(
+        lambda number: round(number, DIGITS) == number,
+        f"{{}} has more than {DIGITS} digits after the point",
+    ),
+]
 
 
 class Strict(BaseModel):
@@ -120,10 +127,7 @@ class Score(Strict):
         return " ".join(part for part in self.identity if part is not None)
 
     @model_validator(mode="after")
-    def _check_digits(self) -> Self:
-        for number in (self.mean, self.low, self.high):
-            if number is not None and round(number, DIGITS) != number:
-                raise ValueError(f"{number} has more than {DIGITS} digits after the point")
+    def _check_ends(self) -> Self:
         if (self.low is None) != (self.high is None):
             raise ValueError("an interval has both ends, or none")
         return self
@@ -146,7 +150,13 @@ class Card(Strict):
     system: Text
     kind: Literal["run", "imported"]
     made_at: Text
-    command: Text
+    command: Annotated[
+        Text,
+        rule(
+            lambda text: not is_absolute(text),
+            "names a path of a machine; leave its folders out",
+        ),
+    ]
     code: Code
     run_code: Code | None = None
     config_sha256: str | None = Field(default=None, pattern=_SHA256)
@@ -167,13 +177,6 @@ class Card(Strict):
     def of_role(self, role: Role) -> list[CardFile]:
         """Return the files of a role."""
         return [file for file in self.files if file.role == role]
-
-    @field_validator("command")
-    @classmethod
-    def _check_command(cls, command: str) -> str:
-        if is_absolute(command):
-            raise ValueError("names a path of a machine; leave its folders out")
-        return command
 
     @model_validator(mode="after")
     def _check_whole(self) -> Self:

@@ -9,8 +9,8 @@ from functools import partial
 
 from eval.cli import add_cache, add_runs, code_of
 from eval.cli import parser as command_parser
-from eval.pages.browse.server import RunList, add_options, check_port, read_site, serve, show
-from memsys.core.errors import InputError
+from eval.pages.browse.server import RunList, add_options, read_site, serve, show
+from memsys.core.errors import InputError, check_number
 from memsys.core.places import RUNS, find_run
 
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _browse(options: argparse.Namespace) -> None:
-    check_port(options.port)
+    check_number("--port", options.port, 0, 65535)
     folders = [find_run(name) for name in options.runs]
     if folders:
         show(options, folders, options.cache)

@@ -248,12 +248,6 @@ def show(
     )
 
 
-def check_port(port: int) -> None:
-    """Raise InputError unless `port` is the number of a port."""
-    if not 0 <= port <= 65535:
-        raise InputError(f"--port {port}: use 0 to 65535")
-
-
 def serve(options: argparse.Namespace, read: Callable[[], Answer]) -> None:
     """Print the address, then read the runs and serve them until Ctrl-C; a browser waits meanwhile.
 

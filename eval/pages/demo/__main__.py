@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of, parser
-from eval.pages.browse.server import add_options, check_port, has_display, show
+from eval.pages.browse.server import add_options, has_display, show
 from eval.records.manifest import load_manifest
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_number
 from memsys.core.files import read_bytes, shown, unpack
 from memsys.core.places import MANIFEST, SHIPPED
 
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _show(options: argparse.Namespace) -> None:
-    check_port(options.port)
+    check_number("--port", options.port, 0, 65535)
     with tempfile.TemporaryDirectory(prefix="memsys-demo-") as folder:
         show(options, unpack_runs(Path(folder)), None, _NOTE)
 

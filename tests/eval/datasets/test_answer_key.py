@@ -117,7 +117,7 @@ def test_a_key_that_is_not_there_is_refused(sample, load, tmp_path):
     repeated = tmp_path / "repeated"
     repeated.write_text('[\n {"a": 1,\n "a": 2}]\n')
     for key, file, told in (
-        ("better", None, "key: 'better' is none of original, corrected, excluded"),
+        ("better", None, "key: 'better'; use one of original, corrected, excluded"),
         ("corrected", None, r"no errors are known in my.json .*dataset.key_file"),
         ("excluded", None, r"no errors are known in my.json .*dataset.key_file"),
         ("corrected", "none.json", r"none\.json: no such file; correct dataset"),

@@ -66,7 +66,7 @@ def test_an_overlay_of_other_data_or_beside_another_is_refused(sample, load, ove
     assert load(sample).questions
     with pytest.raises(InputError, match=r"no wrong citations are known in my.json; use dataset"):
         load(sample, evidence="corrected")
-    with pytest.raises(InputError, match=r"^dataset\.evidence: 'right' is none of original, corr"):
+    with pytest.raises(InputError, match=r"^dataset\.evidence: 'right'; use one of original, corr"):
         load(sample, evidence="right")
     wrong = "correct the entry"
     for changes, problem, remedy in (

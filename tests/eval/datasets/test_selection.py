@@ -108,5 +108,5 @@ def test_a_filter_without_a_pool_and_the_name_of_the_store_are_refused(two, load
     with pytest.raises(InputError, match=r"owner_filter=true: .* add dataset\.pooled=true"):
         load(two, owner_filter=True)
     two[1]["sample_id"] = "pooled"
-    with pytest.raises(InputError, match=r"^my\.json: sample pooled: sample_id: pooled is the"):
+    with pytest.raises(InputError, match=r"^my\.json: sample #2: sample_id: pooled is the"):
         load(two)

@@ -170,5 +170,5 @@ def test_unknown_says_so(answer, tmp_path, said):
 
 def test_wrong_input_is_one_line(tmp_path, refused):
     run = write(tmp_path / "one", used())
-    for names, words in (([tmp_path / "no"], "no such run"), ([run, run], "named twice")):
+    for names, words in (([tmp_path / "no"], "no such run"), ([run, run], "named 2 times")):
         assert words in refused(cost.main, *names)

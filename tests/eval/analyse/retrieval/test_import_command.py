@@ -218,7 +218,7 @@ def test_compare_and_rescore_accept_an_import(score, write, ranked, tmp_path, sa
         (["{file}", "{file}", "--name", "x"], "--name and --run-folder are for one FILE"),
         (["{file}", "--depth", "0"], "depth: 0; use a whole number of 1 or more"),
         (["{file}", "--name", "a/b"], "--name 'a/b': give a name without a slash"),
-        (["{file}", "--dataset", "no.json"], "--dataset no.json: no such file"),
+        (["{file}", "--dataset", "no.json"], "--dataset: no.json: no such file"),
         (["{file}", "--depth", "1"], "mine.json: --depth 1: 'ash/0': has 2 ids"),
         (["{file}", "--dataset", "no.json"], "a file or folder in LoCoMo's format, or a folder in"),
         (["{file}", "--run-folder", "{run}"], "not empty; name another folder by --run-folder"),

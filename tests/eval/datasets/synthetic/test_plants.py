@@ -252,7 +252,7 @@ def test_in_a_pool_plants_name_the_turns_of_the_pool():
         (generated, {"sessions": 1, "turns": 40}, "sessions of two times; world-0 has fewer"),
         (generated, {"plants": 0}, "dataset.plants: 0; dataset.kinds and"),
         (generated, {"owner_filter": True}, "add dataset.pooled=true"),
-        (given, {"of": "nowhere"}, "dataset.of nowhere: no such file"),
+        (given, {"of": "nowhere"}, "dataset.of: nowhere: no such file"),
         (given, {"each": 0}, "dataset.each: 0; use a whole number from 1 to 50"),
         (given, {"conversations": ["harbour"]}, "other_owner needs a second conversation"),
         (given, {"conversations": ["x"]}, "dataset.conversations: 'x' is not one of harbour"),

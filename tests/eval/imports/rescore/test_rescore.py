@@ -287,7 +287,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         (["mine.jsonl", "--name", "a/b"], "--name 'a/b': give a name without a slash"),
         (["mine.jsonl", "mine.jsonl", "--name", "x"], "--name and --out are for one FILE"),
-        (["mine.jsonl", "--dataset", "other.json"], "--dataset other.json: no such file"),
+        (["mine.jsonl", "--dataset", "other.json"], "--dataset: other.json: no such file"),
         (["full"], "full: no file of answers in this folder"),
         (
             ["done", "--name", "x"],
