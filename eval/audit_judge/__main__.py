@@ -162,11 +162,7 @@ def _open(config: DictConfig, paths: Sequence[Path]) -> tuple[Judge, int, int | 
 
 
 def _probes(
-    config: DictConfig,
-    judge: Judge,
-    limit: int | None,
-    dataset: Dataset,
-    paths: Mapping[str, Path],
+    config: DictConfig, judge: Judge, limit: int | None, dataset: Dataset, paths: Mapping[str, Path]
 ) -> tuple[list[Probe], str]:
     if all(question.gold is None for question in dataset.questions):
         raise InputError(

@@ -157,8 +157,7 @@ Text = Annotated[str, rule(is_visible, "empty; write a text")]  # unchanged
 Line = Annotated[
     Text,
     rule(
-        lambda text: len(text.splitlines()) < 2,
-        "{!r:.60} has a line break; write it on one line",
+        lambda text: len(text.splitlines()) < 2, "{!r:.60} has a line break; write it on one line"
     ),
 ]
 Answer = Annotated[str | None, BeforeValidator(_answer)]  # a text or number; None if blank

@@ -40,8 +40,7 @@ _CATEGORIES = ", ".join(f"{number} {name}" for number, name in TYPES.items())
 _Id = Annotated[
     Line,
     rule(
-        lambda id_: id_ != POOLED,
-        "{} is the name of the store of dataset.pooled=true; use another",
+        lambda id_: id_ != POOLED, "{} is the name of the store of dataset.pooled=true; use another"
     ),
 ]
 _WORD = re.compile(r"(?!(?:an?|the|and)\b)\b\w", re.IGNORECASE)  # that F1 counts

@@ -28,6 +28,7 @@ _OF_RUNS = ("run", "strategy")  # columns with a strategy in each value
 _WIDTH, _DPI = 9, 72  # inches; a notebook contains each picture
 _REST = "#DDDDDD"
 _JUMP = 5
+ROUND = [m * 10**power for power in range(8) for m in (1, 2, 5)]  # ticks of a logarithmic axis
 _HATCHES = ("", "///", "...", "xxx")  # of series of one colour
 _BAND = 0.8  # share of a place that its bars or dots fill
 
@@ -126,7 +127,7 @@ def curves(
     for (_, row), look in zip(table.iterrows(), _looks(table[colour]), strict=True):
         values = [row[score] for score in scores]
         axes.plot(across, values, color=look.hex, marker=look.symbol, label=look.name)
-    _log_axis(axes, across)
+    log_axis(axes, across)
     axes.set(xlabel="cutoff", ylabel=str(scores[0]).rpartition("@")[0], ylim=(0, 1.02))
     return _finished(axes, len(table))
 
@@ -144,7 +145,7 @@ def trend(
         axes.errorbar(rows[x], rows[score], yerr=bounds, **style)
     numbers = sorted({*known[x]})
     if numbers[-1] > _JUMP * numbers[0] > 0:
-        _log_axis(axes, numbers)
+        log_axis(axes, numbers)
     axes.set(xlabel=x, ylabel=score)
     return axes
 
@@ -189,8 +190,7 @@ def front(
     axes.step(best[cost], best[score], where="post", color=GREY, linewidth=1, zorder=0)
     least, most = table[cost].min(), table[cost].max()
     if most > _JUMP * least > 0:
-        ticks = [m * 10**power for power in range(8) for m in (1, 2, 5)]
-        _log_axis(axes, [one for one in ticks if least / 2 < one < most * 2])
+        log_axis(axes, [one for one in ROUND if least / 2 < one < most * 2])
     axes.set(xlabel=cost, ylabel=score)
     return _finished(axes, len(table))
 
@@ -273,7 +273,7 @@ def _shift(number: int, count: int) -> float:
     return (number - (count - 1) / 2) * _BAND / max(count, 1)
 
 
-def _log_axis(axes: Axes, values: Sequence[float]) -> None:
+def log_axis(axes: Axes, values: Sequence[float]) -> None:
     """Give `axes` a logarithmic horizontal axis with ticks at `values` alone."""
     axes.set_xscale("log")
     ticks = sorted({*values})

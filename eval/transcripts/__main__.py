@@ -36,35 +36,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add = options.add_argument
     add("path", type=Path, metavar="PATH", help=f"file, folder or zip archive: {KNOWN}")
-    add(
-        "--out",
-        type=Path,
-        default=Path("transcripts"),
-        help="folder to write (default: ./%(default)s)",
-    )
-    add(
-        "--questions",
-        type=int,
-        default=100,
-        metavar="N",
-        help="at most N for each conversation (default: %(default)s)",
-    )
+    out = "folder to write (default: ./%(default)s)"
+    add("--out", type=Path, default=Path("transcripts"), help=out)
+    most = "at most N for each conversation (default: %(default)s)"
+    add("--questions", type=int, default=100, metavar="N", help=most)
     add("--seed", type=int, default=0, help="of the choice of questions (default: %(default)s)")
     add("--user", default="User", metavar="NAME", help="your name (default: %(default)s)")
     add("--assistant", default="Assistant", metavar="NAME", help="its name (default: %(default)s)")
-    add(
-        "--sessions",
-        type=int,
-        metavar="N",
-        help="only the last N sessions of each conversation (default: all)",
-    )
-    add(
-        "--characters",
-        type=int,
-        default=800,
-        metavar="N",
-        help="longer messages become several turns (default: %(default)s)",
-    )
+    last = "only the last N sessions of each conversation (default: all)"
+    add("--sessions", type=int, metavar="N", help=last)
+    longer = "longer messages become several turns (default: %(default)s)"
+    add("--characters", type=int, default=800, metavar="N", help=longer)
     return code_of(lambda: _import(options.parse_args(arguments)))
 
 

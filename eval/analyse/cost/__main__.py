@@ -34,12 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "each run's manifest.",
     )
     cli.add_runs(parser)
-    parser.add_argument(
-        "--writing",
-        action="store_true",
-        help="the cost of ingestion by session and conversation, the size of the stores, and the "
-        "scores",
+    writing = (
+        "the cost of ingestion by session and conversation, the size of the stores, and the scores"
     )
+    parser.add_argument("--writing", action="store_true", help=writing)
     cli.add_wide(parser)
     options = parser.parse_args(arguments)
     return cli.code_of(lambda: _show(options.runs, writing=options.writing))
@@ -162,10 +160,7 @@ def _ingestion(run: prices.Spending, cell: Cell, runs: Sequence[prices.Spending]
     sources = {line["latency_source"] for line in lines}
     sources |= {"shared" for line in lines if "shared_ms" in line}
     notes = [f" ({note})" for source, note in _TEXTS["not_live"].items() if source in sources]
-    column = {
-        "sessions": number(sessions or None, 0),
-        "conversations": f"{run.conversations:,}",
-    }
+    column = {"sessions": number(sessions or None, 0), "conversations": f"{run.conversations:,}"}
     for unit, count in (("session", sessions), ("conversation", run.conversations)):
         mean = run.phases[prices.INGEST].per(count)
         duration = number(prices.each(seconds, count), 3, UNKNOWN)

@@ -13,6 +13,7 @@ from eval.analyse.diagnose.gate import (
     Case,
     abstention,
     cases,
+    differences,
     found_turns,
     gate,
     recall,
@@ -25,10 +26,8 @@ from eval.metrics.stats.interval import scope
 from eval.records.run import Run, load_run
 from eval.records.schema import Record
 from eval.rendering.blocks import Section, Table, as_text
-from eval.rendering.contrasts import difference_cells
 from eval.rendering.numbers import interval, percent, signed
 from eval.rendering.tables import type_name
-from eval.summary.contrast import paired_contrasts
 from eval.summary.sample import Sample, by_type
 from memsys.core.errors import InputError
 
@@ -181,16 +180,11 @@ def displaced(pairs: Sequence[Pair], seed: int) -> Table:
 
 
 def _differences(pairs: Sequence[Pair], seed: int) -> Table:
-    groups = list(by_type(pairs, itemgetter(0)))
-    differences = [
-        Sample.of([mine for mine, _ in chosen], [recall(a) - recall(b) for a, b in chosen], seed)
-        for _, chosen in groups
-    ]
-    rows = [
-        [type_name(name), str(len(chosen)), *difference_cells(one)]
-        for (name, chosen), one in zip(groups, paired_contrasts(differences), strict=True)
-    ]
-    return Table(["type", "n", "recall difference", "p", "verdict"], rows)
+    named = {}
+    for name, chosen in by_type(pairs, itemgetter(0)):
+        values = [recall(mine) - recall(theirs) for mine, theirs in chosen]
+        named[type_name(name)] = Sample.of([mine for mine, _ in chosen], values, seed)
+    return differences("type", named)
 
 
 def _count(records: Sequence[Record], counts: Sequence[int], seed: int) -> str:

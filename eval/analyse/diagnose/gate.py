@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -231,14 +231,19 @@ def reached(found: Sequence[Case], seed: int) -> Table:
 
 def _differences(found: Sequence[Case], seed: int) -> Table:
     """Return differences of the run's gate to never and always open, types 1 to 4 together."""
-    others = {
-        "never open": [recall(case.record) - case.direct for case in found],
-        "always open": [recall(case.record) - case.expanded for case in found],
-    }
-    judged = paired_contrasts([sample(found, values, seed) for values in others.values()])
-    cells = zip(others, map(difference_cells, judged), strict=True)
-    rows = [[name, str(len(found)), *one] for name, one in cells]
-    return Table(["against", "n", "recall difference", "p", "verdict"], rows)
+    never = [recall(case.record) - case.direct for case in found]
+    always = [recall(case.record) - case.expanded for case in found]
+    others = {"never open": never, "always open": always}
+    named = {name: sample(found, values, seed) for name, values in others.items()}
+    return differences("against", named)
+
+
+def differences(heading: str, named: Mapping[str, Sample]) -> Table:
+    """Return a row for each of the `named` samples of differences in recall."""
+    judged = paired_contrasts(list(named.values()))
+    cells = zip(named.items(), map(difference_cells, judged), strict=True)
+    rows = [[name, str(len(one.values)), *texts] for (name, one), texts in cells]
+    return Table([heading, "n", "recall difference", "p", "verdict"], rows)
 
 
 def _typed(found: Sequence[Case]) -> list[tuple[str, list[Case]]]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval.analyse.diagnose.gate import TEXTS
+from eval.analyse.diagnose.gate import TEXTS, found_turns
 from eval.metrics.retrieval.registry import UNITS, Unit
 from eval.metrics.stats.interval import Interval
 from eval.records.run import Run
@@ -65,12 +65,12 @@ class PointsLost:
 
 def state(record: Record) -> str:
     """Return how much of the question's evidence was retrieved: one of STATES."""
-    wanted, found = set(record["evidence"]), record["evidence_found"]
-    if found is None:
+    wanted = set(record["evidence"])
+    if record["evidence_found"] is None:
         return UNKNOWN
     if not wanted:
         return NO_EVIDENCE
-    got = len(wanted & {*found["direct"], *found["expanded"]})
+    got = len(wanted & found_turns(record))
     return ALL if got == len(wanted) else SOME if got else NONE
 
 
@@ -190,10 +190,7 @@ def _split(
     if not rows:
         return [f"Cannot be split: no type has {LEAST} questions with all evidence."]
     header = ["type", "of", "n", "with all evidence", "mean", "lost in retrieval"]
-    parts: list[str | Table] = [
-        TEXTS["reading"]["lost"],
-        Table([*header, "lost in reading"], rows),
-    ]
+    parts: list[str | Table] = [TEXTS["reading"]["lost"], Table([*header, "lost in reading"], rows)]
     if missing:
         parts.append(
             f"Neither split nor in overall: {', '.join(dict.fromkeys(missing))} (fewer than "
@@ -249,9 +246,9 @@ def missed_by_rank(run: Run) -> list[str | Table]:
     for name, records in by_type(run.counted):
         ranks: list[int | None] = []
         for record in records:
-            found, ranking = record["evidence_found"], evidence_ranks(run, record)
+            ranking = evidence_ranks(run, record)
             if ranking is not None and ranking.unit == "turn" and not ranking.selected:
-                read = {*found["direct"], *found["expanded"]} if found else set()
+                read = found_turns(record)
                 ranks += [rank for turn, rank in ranking.ranks.items() if turn not in read]
         if ranks:
             columns = [0] * (len(edges) + 1)

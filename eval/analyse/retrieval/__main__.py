@@ -40,7 +40,7 @@ from eval.rendering.blocks import Section, as_text
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.page import page_markdown
 from eval.rendering.palette import GREY, Look, looks
-from eval.rendering.plots import figure, files_of
+from eval.rendering.plots import ROUND, figure, files_of, log_axis
 from eval.rendering.tables import type_name
 from eval.summary.closing import ENDINGS, check_empty, system_name
 from eval.summary.measures import types_of
@@ -251,12 +251,8 @@ def _draw(curves: Sequence[Point], found: Evaluation, kind: str, folder: Path) -
             axes = drawn.subplots()
             for (label, own), look in zip(lines.items(), looks([*lines]), strict=True):
                 _curve(axes, label, own, look)
-            axes.set_xscale("log")
             places = [at for own in lines.values() for at, _ in own]
-            rounds = [m * 10**power for power in range(8) for m in (1, 2, 5)]
-            ticks = [tick for tick in rounds if min(places) <= tick <= max(places)]
-            axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-            axes.minorticks_off()
+            log_axis(axes, [tick for tick in ROUND if min(places) <= tick <= max(places)])
             axes.set(xlabel=across, ylabel=up, ylim=(0, 1.02), title=title)
             if marks:
                 axes.plot([], [], "o", label=marks, **_hollow(GREY))

@@ -36,13 +36,7 @@ from eval.rendering.tables import type_name
 from eval.summary import measures as scores
 from eval.summary.contrast import Row, contrast
 from eval.summary.measures import chosen_types, data_files, same_data, share
-from eval.summary.retrieval import (
-    FIRST_RANK,
-    ended_early,
-    evidence_of,
-    is_selected,
-    unit_of,
-)
+from eval.summary.retrieval import FIRST_RANK, ended_early, evidence_of, is_selected, unit_of
 from memsys.core.errors import InputError
 
 _CUTOFFS = (10,)

@@ -15,13 +15,7 @@ from eval.rendering.blocks import Table
 from eval.rendering.numbers import ABSENT, interval, number, share
 from eval.rendering.tables import answered, type_name
 from eval.summary.measures import types_of
-from eval.summary.retrieval import (
-    FIRST_RANK,
-    OF_SETS,
-    FirstRanks,
-    evidence_of,
-    first_ranks,
-)
+from eval.summary.retrieval import FIRST_RANK, OF_SETS, FirstRanks, evidence_of, first_ranks
 from eval.summary.retrieval import by_type as means_by_type
 from eval.summary.summarise import OVERALL, groups
 from memsys.core.errors import InputError

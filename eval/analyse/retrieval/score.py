@@ -25,11 +25,7 @@ _NAME = "rankings"  # in messages
 
 
 def retrieval(
-    found: Sequence[Run],
-    measures: Sequence[str] = (),
-    *,
-    unit: Unit | None = None,
-    seed: int = 0,
+    found: Sequence[Run], measures: Sequence[str] = (), *, unit: Unit | None = None, seed: int = 0
 ) -> pd.DataFrame:
     """Return means of the runs' rankings by question type, as `python -m eval retrieval` prints
     them: a row per run and type, each interval as `<measure>_low` and `<measure>_high`.

@@ -21,15 +21,7 @@ from eval.rendering.blocks import Table
 from eval.rendering.contrasts import COLUMNS, difference_cells
 from eval.rendering.numbers import ABSENT, interval, percent, signed
 from eval.summary.contrast import NOT_SHOWN, Row, contrast, paired_contrasts
-from eval.summary.measures import (
-    ABSTAINED,
-    ADVERSARIAL,
-    RECALL,
-    Measure,
-    share,
-    types_of,
-    value,
-)
+from eval.summary.measures import ABSTAINED, ADVERSARIAL, RECALL, Measure, share, types_of, value
 from eval.summary.sample import Sample, by_type
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import check_choice

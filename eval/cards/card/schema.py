@@ -9,12 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from eval.datasets.checks import rule
 from eval.datasets.files import json_value
@@ -153,8 +148,7 @@ class Card(Strict):
     command: Annotated[
         Text,
         rule(
-            lambda text: not is_absolute(text),
-            "names a path of a machine; leave its folders out",
+            lambda text: not is_absolute(text), "names a path of a machine; leave its folders out"
         ),
     ]
     code: Code

@@ -21,13 +21,7 @@ from eval.cards.card.scores import (
     named,
     rounded,
 )
-from eval.cards.card.sources import (
-    Answers,
-    Rankings,
-    answers_from,
-    is_of_rankings,
-    rankings_from,
-)
+from eval.cards.card.sources import Answers, Rankings, answers_from, is_of_rankings, rankings_from
 from eval.cards.scores import Mean
 from eval.datasets.files import check_there
 from eval.datasets.types import Dataset

@@ -192,18 +192,11 @@ def add_options(command: argparse.ArgumentParser, *, open_it: bool = False) -> N
     """Add the options of pages that are served or written; `open_it`: whether the browser is opened
     by default.
     """
-    command.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="write the pages there instead of serving them"
-    )
-    command.add_argument(
-        "--port", type=int, default=8750, metavar="N", help="0: any free port (default: 8750)"
-    )
-    command.add_argument(
-        "--open",
-        action=argparse.BooleanOptionalAction,
-        default=open_it,
-        help="open the page in the browser" + " (default: where there is a display)" * open_it,
-    )
+    add = command.add_argument
+    add("--out", type=Path, metavar="FOLDER", help="write the pages there instead of serving them")
+    add("--port", type=int, default=8750, metavar="N", help="0: any free port (default: 8750)")
+    opened = "open the page in the browser" + " (default: where there is a display)" * open_it
+    add("--open", action=argparse.BooleanOptionalAction, default=open_it, help=opened)
 
 
 def has_display() -> bool:

@@ -24,24 +24,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "docs/analysis.md explains the sections.",
     )
     add_runs(parser, compared=True)
-    parser.add_argument(
-        "--reference",
-        metavar="RUN",
-        help="the run with which all others are compared (default: the first)",
+    add = parser.add_argument
+    reference = "the run with which all others are compared (default: the first)"
+    add("--reference", metavar="RUN", help=reference)
+    page = (
+        "the page (default: report.html in the run's folder; for several runs, comparison.html in "
+        "the first one's)"
     )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE.html",
-        help="the page (default: report.html in the run's folder; for several runs, "
-        "comparison.html in the first one's)",
-    )
-    parser.add_argument(
-        "--markdown",
-        type=Path,
-        metavar="FILE.md",
-        help="the markdown file (default: beside the page)",
-    )
+    add("--out", type=Path, metavar="FILE.html", help=page)
+    beside = "the markdown file (default: beside the page)"
+    add("--markdown", type=Path, metavar="FILE.md", help=beside)
     options = parser.parse_args(arguments)
     return code_of(lambda: _report(options))
 

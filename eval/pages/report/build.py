@@ -156,10 +156,7 @@ def _chart(run: ReportedRun) -> Chart | None:
     return Chart(title, stacked(title, bars, _PARTS), table, bars=_PARTS)
 
 
-_COSTS = (
-    ("context_tokens_mean", "context tokens", 0),
-    ("total_ms_p95", "p95 latency, ms", 1),
-)
+_COSTS = (("context_tokens_mean", "context tokens", 0), ("total_ms_p95", "p95 latency, ms", 1))
 
 
 def differences_block(runs: Sequence[ReportedRun]) -> tuple[Block | None, list[str]]:

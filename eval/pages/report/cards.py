@@ -64,35 +64,16 @@ def question_card(
         first["gold"],
         left_out(first),
         tuple(first["evidence"]),
-        [
-            side(
-                run.label,
-                run.records[id_],
-                run.marking,
-                run.texts,
-                run.rankings.get(id_),
-                ranks=ranks_of_evidence(run, id_),
-                calls=calls(run),
-            )
-            for run in asked
-        ],
+        [side(run, id_, calls(run)) for run in asked],
         change,
     )
 
 
-def side(
-    label: str,
-    record: Record,
-    marking: Marking,
-    texts: Texts,
-    ranked: Ranked | None = None,
-    *,
-    ranks: str = "",
-    calls: Sequence[ModelCall] = (),
-) -> Side:
-    """Return the answer and the retrieval of one run: what was `ranked`, where no context is
-    recorded. `ranks`, `calls`: as of Side.
+def side(run: ReportedRun, id_: str, calls: Sequence[ModelCall] = ()) -> Side:
+    """Return the answer and the retrieval of a question in one run: what was ranked, where no
+    context is recorded. `calls`: as of Side.
     """
+    record, texts, ranked = run.records[id_], run.texts, run.rankings.get(id_)
     failed = record["status"] != "ok"
     ranking = record["retrieved"] is None and ranked is not None
     lines = None if failed or record["retrieved"] is None else _lines(record, texts)
@@ -103,11 +84,11 @@ def side(
         others = count(1)
         shown = [line for line in lines if line.evidence or next(others) <= SHOWN]
     of_ranking = RECORDED if record["answer"] is None else ()
-    names = dict.fromkeys((marking.score, *_SCORES, *of_ranking))
+    names = dict.fromkeys((run.marking.score, *_SCORES, *of_ranking))
     scores = {} if failed else record["scores"]
     return Side(
-        label,
-        verdict(record, marking),
+        run.label,
+        verdict(record, run.marking),
         bool(record["abstained"]),
         record["answer"],
         error_of(record) if failed else None,
@@ -116,7 +97,7 @@ def side(
         len(lines or ()) - len(shown or ()),
         _missed(record, lines, texts),
         list(_judged(record)),
-        ranks,
+        ranks_of_evidence(run, id_),
         ranking,
         calls,
     )

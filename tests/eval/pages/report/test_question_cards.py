@@ -8,17 +8,18 @@ import pytest
 from eval.analyse.diagnose.retrieval_vs_reading import Marking
 from eval.pages.report.build import build_report
 from eval.pages.report.cards import SHOWN, question_card, side, verdict
-from eval.pages.report.runs import Texts, load_texts
+from eval.pages.report.runs import ReportedRun, load_texts
 from eval.rendering.blocks import Side
 from memsys.core.errors import InputError
-from tests.eval.factory import hashed, write_rankings
+from tests.eval.factory import hashed, run_of, write_rankings
 from tests.eval.pages.report.conftest import HOSTILE, made, record, records, write_run
 
 MARKING = Marking("locomo_f1", 0.5)
 
 
 def _side(row: dict[str, Any]) -> Side:
-    return side("a run", row, MARKING, Texts())
+    run = run_of([row], retrieval=None)
+    return side(ReportedRun(run.label, run.folder, run.manifest, run.records, {}), row["id"])
 
 
 @pytest.mark.parametrize(
