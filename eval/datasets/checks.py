@@ -125,7 +125,7 @@ def is_visible(value: str) -> bool:
     return any(unicodedata.category(char) not in _INVISIBLE for char in value)
 
 
-def rule(admits: Callable[[Any], bool], problem: str) -> AfterValidator:
+def rule(admits: Callable[[Any], object], problem: str) -> AfterValidator:
     """Return the check that a value is one that the rule `admits`; `problem`: what the error says
     otherwise, of the value in braces.
     """

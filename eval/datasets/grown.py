@@ -17,6 +17,7 @@ from eval.datasets.locomo import LoCoMo
 from eval.datasets.pooled import owned, timed
 from eval.datasets.reload import config_of
 from eval.datasets.selection import Filters, Part
+from eval.datasets.sessions import conversation_of
 from eval.datasets.synthetic.world import Parameters, dialogue
 from eval.datasets.types import TYPES, Dataset, Question, source_file
 from memsys.core.declared import Count, CountFrom0, Name, check_fields
@@ -123,9 +124,7 @@ class Grown:
         added = islice(chain(others, generated), self.unrelated)
         pairs = sorted([*timed(conversation), *added], key=lambda pair: pair[0])
         sessions = tuple(session for _, session in pairs)
-        speakers = [turn.speaker for session in sessions for turn in session.turns]
-        named = tuple(dict.fromkeys([*conversation.speakers, *speakers]))
-        return replace(conversation, speakers=named, sessions=sessions)
+        return conversation_of(conversation.id, conversation.speakers, sessions)
 
 
 @cache  # a sweep loads the same ones for every run

@@ -12,6 +12,7 @@ from typing import Annotated, NotRequired
 from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
+from eval.datasets.checks import rule
 from eval.metrics.registry import pinned
 from eval.regress import by_question
 from eval.regress.by_question import Questions
@@ -30,7 +31,10 @@ _TOLERANCE = 1.0  # questions, unless the pin names another number
 
 @with_config(ConfigDict(extra="forbid", strict=True))
 class _Fields(TypedDict):
-    command: str
+    command: Annotated[
+        str,
+        rule(lambda text: shlex.split(text)[:3] == _START, f"must begin with {' '.join(_START)}"),
+    ]
     bundle: NotRequired[str]
     tolerance_questions: NotRequired[Annotated[float, Field(ge=0)]]
     protocol: NotRequired[str]
@@ -112,8 +116,6 @@ def load_pin(path: Path, *, repin: bool = False) -> Pin:
     """Load and validate one file as load_pins does; raises InputError naming file and field."""
     with problems(path, "; see docs/regression.md"):
         fields = _FIELDS.validate_python(load_yaml(path))
-    if shlex.split(fields["command"])[: len(_START)] != _START:
-        raise InputError(f"{path}: command: must begin with {' '.join(_START)}")
     if "scores" in fields and "tolerance_questions" in fields:
         raise InputError(
             f"{path}: tolerance_questions: remove it; a pin with scores by question is judged by "

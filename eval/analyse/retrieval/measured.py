@@ -82,7 +82,8 @@ def measured(run: Run, measures: Sequence[Measure], seed: int) -> Measured:
     return Measured(run, means, {unit: first_ranks(run, unit, seed) for unit in units}, unknown)
 
 
-def _named(unit: Unit, names: Iterable[str]) -> list[Measure]:
+def named(unit: Unit, names: Iterable[str]) -> list[Measure]:
+    """Return the measures called `names` of turns, or those of sessions."""
     return [parse("session_" * (unit == "session") + name) for name in names]
 
 
@@ -90,18 +91,18 @@ def main_measures(unit: Unit, kind: str | None, cutoff: int) -> list[Measure]:
     """Return the measures of the default table at `cutoff`; `kind`: see KINDS, None for each."""
     recalls = [name for one, name in KINDS.items() if kind in {None, one}]
     cut = [f"{name}@{cutoff}" for name in (*recalls, "ndcg")]
-    return _named(unit, [*cut, "mrr", f"{_SHARE}@{cutoff}"])
+    return named(unit, [*cut, "mrr", f"{_SHARE}@{cutoff}"])
 
 
 def compared(unit: Unit, kind: str | None, cutoffs: Sequence[int]) -> list[Measure]:
     """Return the measures whose differences are shown: recall and nDCG at `cutoffs`, and MRR."""
     names = [f"{name}@{at}" for at in cutoffs for name in (KINDS[kind or "fraction"], "ndcg")]
-    return _named(unit, [*names, "mrr"])
+    return named(unit, [*names, "mrr"])
 
 
 def set_measures(unit: Unit) -> list[Measure]:
     """Return the measures of memories that were selected, which have no order."""
-    return _named(unit, OF_SETS)
+    return named(unit, OF_SETS)
 
 
 def definitions(
@@ -146,7 +147,7 @@ def points(run: Run, unit: Unit, kind: str, seed: int) -> list[Point]:
     `kind`: see KINDS.
     """
     cuts = [*_GRID, *(f"{budget}tokens" for budget in BUDGETS)]
-    measures = _named(unit, [f"{KINDS[kind]}@{cut}" for cut in cuts])
+    measures = named(unit, [f"{KINDS[kind]}@{cut}" for cut in cuts])
     by_types = groups([row for row in run.counted if evidence_of(row, unit)])
     return [
         Point(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from eval.analyse.retrieval.measured import main_measures, measured, set_measures
+from eval.analyse.retrieval.measured import main_measures, measured, named, set_measures
 from eval.answers.ranking_files import rows_of
 from eval.datasets.reload import config_of, load_dataset_of
 from eval.imports.rankings.import_run import run_of
@@ -15,7 +15,6 @@ from eval.imports.rankings.imports import matched
 from eval.metrics.retrieval.registry import Measure, Unit, parse
 from eval.records.answer_key_views import ORIGINAL
 from eval.records.comma_separated import spread
-from eval.records.rankings import SESSION
 from eval.records.run import Run
 from eval.summary.retrieval import is_selected, refuse_first_rank, unit_of
 from memsys.core.errors import InputError
@@ -35,11 +34,11 @@ def retrieval(
     Raises InputError where the rankings do not determine a measure.
     """
     unit = unit or unit_of(found)
-    named = _parsed(measures)
+    asked = _parsed(measures)
     rows: list[dict[str, Any]] = []
     for one in found:
         default = set_measures(unit) if is_selected(one) else main_measures(unit, None, 10)
-        rows += [{"run": one.label, **row} for row in _rows(one, named or default, seed)]
+        rows += [{"run": one.label, **row} for row in _rows(one, asked or default, seed)]
     return pd.DataFrame(rows)
 
 
@@ -69,9 +68,8 @@ def score_rankings(
     rows, questions = rows_of(rankings, _NAME), load_dataset_of(config)
     found = matched(rows, _NAME, questions, _NAME, depth, partial=partial)
     ranked = run_of(found, config)
-    prefix = "session_" if found.unit == SESSION else ""
-    names = [f"{prefix}{name}" for name in _MEASURES] if measures is None else measures
-    table = pd.DataFrame(_rows(ranked, _parsed(names), seed))
+    asked = named(found.unit, _MEASURES) if measures is None else _parsed(measures)
+    table = pd.DataFrame(_rows(ranked, asked, seed))
     table.attrs["matching"] = ranked.manifest["matching"]
     return table
 

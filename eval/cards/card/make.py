@@ -48,7 +48,7 @@ from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
 from eval.summary.closing import IMPORTED
 from memsys.core.addresses import without_secrets
-from memsys.core.errors import InputError, problems
+from memsys.core.errors import InputError, check_choice, problems
 from memsys.core.places import RECORDS
 
 _MODELS = ("reader", "judge", "embedder", "llm")
@@ -163,8 +163,8 @@ def _shortened(word: str) -> str:
 
 
 def _models(manifest: Manifest, given: Mapping[str, str]) -> dict[str, str | None]:
-    if strange := sorted(given.keys() - set(_MODELS)):
-        raise InputError(f"--model {strange[0]}=...: no such role; use {', '.join(_MODELS)}")
+    for role in given:
+        check_choice("--model", role, _MODELS)
     judge = manifest.get("judge")
     known = {**manifest["models"], "llm": manifest["llm"]}
     known["judge"] = judge["name"] if judge else None

@@ -76,7 +76,7 @@ def test_what_is_known_of_published_answers_is_on_the_card(published, data, erro
     reported = {score.measure for score in card.scores if score.reported}
     assert reported == {"judge", "context_tokens"}
     for wrong, says in (
-        (("--model", "grader=x"), "--model grader=...: no such role"),
+        (("--model", "grader=x"), "--model: 'grader' is none of reader"),
         (("--answers-url", "javascript:1"), "url: "),
     ):
         assert says in said(command.main, run, "--out", path, *where, *wrong, code=2)
