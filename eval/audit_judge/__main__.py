@@ -15,7 +15,6 @@ from omegaconf import DictConfig, OmegaConf
 from eval.audit_judge.probes import KINDS, Probe, judge_probes, make_probes
 from eval.audit_judge.statistics import (
     ENOUGH,
-    OVERALL,
     Audit,
     CorrectedType,
     as_json,
@@ -38,6 +37,7 @@ from eval.rendering.errors import blame
 from eval.rendering.numbers import interval, share
 from eval.rendering.tables import as_text, type_name
 from eval.summary.closing import check_empty
+from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError, check_whole
 from memsys.core.places import CONF, cache_folder
 from memsys.llm.base import LLM
@@ -60,8 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="example: judge=llm judge.runs=3 llm=openai dataset=locomo limit=50 run=RUN out=DIR",
     )
     parser.add_argument("settings", nargs="*", metavar="NAME=VALUE")
-    settings = parser.parse_args(arguments).settings
-    return code_of(lambda: _run(settings))
+    return code_of(lambda: _run(parser.parse_args(arguments).settings))
 
 
 def _run(settings: Sequence[str]) -> None:

@@ -24,11 +24,11 @@ from eval.metrics.stats.interval import Interval
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.summary.sample import Sample
+from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 
 _PAIRS = (("gold", "gold_long"), ("wrong_specific", "wrong_long"))
 WRONG = ("wrong_specific", "wrong_vague")
-OVERALL = "overall"
 ENOUGH = 30  # probes of a question type from which its own rates are used
 UNPROBED = Rate(0, 0, 0.0, (0.0, 1.0), None, 0.0)
 

@@ -26,9 +26,9 @@ def signed(value: float, digits: int = 3) -> str:
     return text if float(text) else text[1:]
 
 
-def share(value: float | None, digits: int = 1, absent: str = ABSENT) -> str:
-    """Format a share of 0 to 1 as `31.2%`; `absent` for None and nan."""
-    return absent if value is None or isnan(value) else f"{value:.{digits}%}"
+def share(value: float | None, digits: int = 1) -> str:
+    """Format a share of 0 to 1 as `31.2%`; ABSENT for None and nan."""
+    return ABSENT if value is None or isnan(value) else f"{value:.{digits}%}"
 
 
 def change(value: float, digits: int = 1) -> str:

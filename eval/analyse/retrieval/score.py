@@ -12,6 +12,7 @@ from eval.answers.ranking_files import rows_of
 from eval.datasets.reload import config_of, load_dataset_of
 from eval.imports.rankings.import_run import run_of
 from eval.imports.rankings.imports import matched
+from eval.metrics.evidence import RECORDED
 from eval.metrics.retrieval.registry import Measure, Unit, parse
 from eval.records.answer_key_views import ORIGINAL
 from eval.records.comma_separated import spread
@@ -19,7 +20,6 @@ from eval.records.run import Run
 from eval.summary.retrieval import is_selected, refuse_first_rank, unit_of
 from memsys.core.errors import InputError
 
-_MEASURES = ("recall@10", "ndcg@10", "mrr")
 _NAME = "rankings"  # in messages
 
 
@@ -68,7 +68,7 @@ def score_rankings(
     rows, questions = rows_of(rankings, _NAME), load_dataset_of(config)
     found = matched(rows, _NAME, questions, _NAME, depth, partial=partial)
     ranked = run_of(found, config)
-    asked = named(found.unit, _MEASURES) if measures is None else _parsed(measures)
+    asked = named(found.unit, RECORDED) if measures is None else _parsed(measures)
     table = pd.DataFrame(_rows(ranked, asked, seed))
     table.attrs["matching"] = ranked.manifest["matching"]
     return table

@@ -154,11 +154,11 @@ def gates(runs: Sequence[Run], never: Run, always: Run, seed: int) -> Table:
         found = cases(*(list(one.records.values()) for one in (run, never, always)))
         shares = gate_shares(found, seed)
         reached = [case.expanded if case.opened else case.direct for case in found]
-        cells = (shares.opened, shares.precision, shares.recall, shares.harmful)
+        cells = (shares[name] for name in ("opened", "precision", "recall", "harmful"))
         mean = interval(sample(found, reached, seed).score())
         lines.append([label_of(run, grouped=False), str(len(found)), *map(percent, cells), mean])
     best = sample(found, [max(case.direct, case.expanded) for case in found], seed).score()
-    raised = percent(gate_shares(found, seed).raised)
+    raised = percent(gate_shares(found, seed)["raised"])
     lines.append(["oracle", str(len(found)), raised, "100%", "100%", "0%", interval(best)])
     return Table(header, lines)
 

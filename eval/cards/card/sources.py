@@ -20,6 +20,7 @@ from eval.imports.rankings.import_run import UnwrittenRun, run_of
 from eval.imports.rankings.imports import matched
 from eval.imports.rescore.imports import read_import, record
 from eval.imports.rescore.recompute import verdicts_of
+from eval.metrics.evidence import RECORDED
 from eval.metrics.retrieval.registry import Measure, parse
 from eval.records.jsonl import RANKINGS as FILE
 from eval.records.jsonl import json_line, validate
@@ -34,7 +35,6 @@ from memsys.core.files import check_regular, read_bytes, read_text, shown
 from memsys.core.json_text import parse_json
 from memsys.core.places import MANIFEST, RECORDS
 
-_MEASURES = ("recall@10", "ndcg@10", "mrr")
 _SESSION = "session_"
 _OF_RECORD = {"id", "status", "scores", "retrieved"}
 
@@ -98,7 +98,7 @@ class Rankings:
         of_ids = {record["id"]: record for record in records}
         run = UnwrittenRun(self.run.label, self.run.folder, self.run.manifest, of_ids, given)
         prefix = _SESSION * (self.unit == "session")
-        measures = [parse(f"{prefix}{name}") for name in _MEASURES]
+        measures = [parse(f"{prefix}{name}") for name in RECORDED]
         unknown = retrieval.unknown(run, measures)
         return run, [one for one in measures if str(one) not in unknown]
 
@@ -240,4 +240,4 @@ def rankings_of(run: Run, dataset: Dataset) -> Rankings:
 
 def is_of_rankings(measure: str) -> bool:
     """Return whether the scores of `measure` follow from rankings."""
-    return measure.removeprefix(_SESSION) in _MEASURES
+    return measure.removeprefix(_SESSION) in RECORDED

@@ -57,8 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pictures = "folder of leaderboard.png and .svg (docs/pictures)"
     add("--pictures", type=Path, default=SHIPPED / "docs" / "pictures", help=pictures)
     add("--seed", type=int, default=0, help="seed of the resampling (default: 0)")
-    given = options.parse_args(arguments)
-    return code_of(lambda: _leaderboard(given))
+    return code_of(lambda: _leaderboard(options.parse_args(arguments)))
 
 
 def _leaderboard(options: argparse.Namespace) -> None:

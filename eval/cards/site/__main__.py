@@ -49,8 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     first = "of the first page (default: %(default)s)"
     add("--protocol", choices=list(PROTOCOLS), default="mem0", help=f"protocol {first}")
     add("--key", choices=KEYS, default="original", help=f"answer key {first}")
-    options = command.parse_args(arguments)
-    return code_of(lambda: _write(options))
+    return code_of(lambda: _write(command.parse_args(arguments)))
 
 
 def _write(options: argparse.Namespace) -> None:

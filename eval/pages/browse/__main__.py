@@ -25,8 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_runs(parser, compared=True, optional=True)
     add_options(parser)
     add_cache(parser, ", whose prompts and replies the cards show")
-    options = parser.parse_args(arguments)
-    return code_of(lambda: _browse(options))
+    return code_of(lambda: _browse(parser.parse_args(arguments)))
 
 
 def _browse(options: argparse.Namespace) -> None:

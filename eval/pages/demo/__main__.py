@@ -33,8 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "questions with answers and contexts, the conversations, and the report.",
     )
     add_options(command, open_it=has_display())
-    options = command.parse_args(arguments)
-    return code_of(lambda: _show(options))
+    return code_of(lambda: _show(command.parse_args(arguments)))
 
 
 def _show(options: argparse.Namespace) -> None:

@@ -34,8 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--out", type=Path, metavar="FILE.html", help=page)
     beside = "the markdown file (default: beside the page)"
     add("--markdown", type=Path, metavar="FILE.md", help=beside)
-    options = parser.parse_args(arguments)
-    return code_of(lambda: _report(options))
+    return code_of(lambda: _report(parser.parse_args(arguments)))
 
 
 def _report(options: argparse.Namespace) -> None:

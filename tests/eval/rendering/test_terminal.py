@@ -149,7 +149,7 @@ def test_a_command_wider_than_the_terminal_goes_on_as_a_shell_reads_it(monkeypat
         (signed(-0.5, 1), "-0.5"),
         (share(0.3125), "31.2%"),
         (share(0.5, 0), "50%"),
-        (share(None, absent="unknown"), "unknown"),
+        (share(None), "-"),
         (p_value(0.04567), "0.0457"),
         (p_value(0.00001), "< 0.0001"),
         (price(None), "-"),
