@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from eval.datasets.checks import Given, Location, Row, Text, parse
+from eval.datasets.checks import Location, Row, Text, parse
 from eval.datasets.files import json_lines, read_text
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
@@ -29,10 +29,21 @@ _QRELS = "query-id, corpus-id and score, or TREC's query, 0, document and releva
 _SCORES = ("score", "relevance", "rel")  # of a header
 
 
+def _id(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str) and value.strip():
+        return value
+    raise ValueError(f"{shown_id(value)} is no id; must be a text or a number")
+
+
+_Id = Annotated[str, BeforeValidator(_id)]
+
+
 class Line(Row):
     """A line of a file, with an id."""
 
-    id: Given = Field(validation_alias=AliasChoices(*_ID))
+    id: _Id = Field(validation_alias=AliasChoices(*_ID))
 
 
 class Document(Line):
@@ -69,8 +80,8 @@ class Query(Line):
 class Pool(Line):
     """A line of candidates.jsonl: of LMEB, or of mteb's `top_ranked`."""
 
-    id: Given = Field(validation_alias=AliasChoices(*_SCENE))
-    members: list[Given] = Field(
+    id: _Id = Field(validation_alias=AliasChoices(*_SCENE))
+    members: list[_Id] = Field(
         validation_alias=AliasChoices("candidate_doc_ids", "corpus-ids"), min_length=1
     )
 

@@ -167,7 +167,7 @@ _POOL = '{{"scene_id": "q1", "candidate_doc_ids": ["{}"]}}'
         ("corpus.jsonl", "[]", "line 1: must be an object"),
         ("corpus.jsonl", "\n", r"corpus\.jsonl: no line; write one"),
         ("corpus.jsonl", '{"text": "a"}', r"line 1: id: missing"),
-        ("corpus.jsonl", '{"_id": true}', r"line 1: _id: True must be a text or a number"),
+        ("corpus.jsonl", '{"_id": true}', r"line 1: _id: True is no id"),
         ("corpus.jsonl", '{"_id": "a"}\n\n{"_id": "a"}', r"line 3: _id: 'a' is used twice"),
         ("queries.jsonl", '{"_id": "q1", "text": " "}', r"queries\.jsonl: line 1: text: empty;"),
         ("qrels/test.tsv", table([("q1", "d9", 1)]), r"test\.tsv: line 2: document 'd9' is not in"),
