@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from eval.analyse.diagnose.retrieval_vs_reading import Marking
 from eval.judges.llm import LLMJudge
 from eval.judges.panel import Panel
 from eval.pages.report.cards import side
@@ -33,7 +32,7 @@ def test_a_failed_member_of_a_panel_is_shown_and_does_not_lose_the_others(bench)
     (record, *_) = [one for one in bench.run.records if one["gold"] is not None]
     assert record["status"] == "ok"
     (reported,) = load([str(bench.run.folder)])
-    shown = side("a run", record, Marking("locomo_f1", 0.5), reported.texts)
+    shown = side(reported, record["id"])
     (line,) = shown.judged
     assert line.startswith("no verdict: LLMError: gpt-4o-mini, generous: no verdict in 3 attempts")
     assert shown.scores
