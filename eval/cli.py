@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import os
-import runpy
 import signal
 import sys
 import threading
@@ -13,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -247,8 +247,7 @@ def mains() -> dict[str, Path]:
 
 def module_of(name: str) -> str:
     """Return the name of the module of the command `name`, one of `mains`."""
-    path = mains()[name].relative_to(Path(__file__).parents[1])
-    return ".".join(path.parent.parts if path.stem == "__main__" else path.with_suffix("").parts)
+    return ".".join(mains()[name].relative_to(Path(__file__).parents[1]).with_suffix("").parts)
 
 
 def commands() -> dict[str, str]:
@@ -269,7 +268,7 @@ def listed(program: str) -> str:
 def dispatch(arguments: Sequence[str], program: str) -> int:
     """Run the command that `arguments` begin with, or list all commands.
 
-    Returns the exit code where the command itself does not exit: 2 for an unknown command.
+    Returns the exit code of the command, 2 for an unknown one.
     """
     if not arguments or arguments[0] in {"-h", "--help"}:
         return code_of(lambda: print(listed(program)))
@@ -280,8 +279,7 @@ def dispatch(arguments: Sequence[str], program: str) -> int:
         complain(f"{name}: no such command; {hint}")
         return BAD_INPUT
     sys.argv = [f"{_PROGRAM}{name}", *arguments[1:]]
-    runpy.run_module(module_of(name), run_name="__main__", alter_sys=True)
-    return 0
+    return int(import_module(module_of(name)).main())
 
 
 def _first_line(path: Path) -> str:

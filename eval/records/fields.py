@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,7 +60,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(error)
         return 2
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

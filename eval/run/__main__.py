@@ -6,14 +6,20 @@ import atexit
 import gc
 import sys
 
-if __name__ == "__main__":
+
+def main() -> int:
+    """Run what the arguments say; return the exit code, 130 after Ctrl-C during an import."""
     atexit.register(gc.freeze)  # or Python looks for garbage once more: .1 s
     try:
-        from eval.run.garbage import seldom_collected
+        from eval.run.garbage import seldom_collected  # noqa: PLC0415 - which Ctrl-C may interrupt
 
         with seldom_collected():
-            from eval.run.composing import main
+            from eval.run import composing  # noqa: PLC0415
 
-            sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:  # before it was imported
-        sys.exit(130)
+            return composing.main(sys.argv[1:])
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -157,10 +156,14 @@ def _source(node: yaml.Node, most: int | None) -> str:
     return str(node.value) or ("''" if getattr(node, "style", None) else "null")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the settings of the options that `arguments` name; without any the groups. Raises
-    InputError on an unknown group, option or folder.
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the settings of the options that `arguments` name; without any the groups. Return the
+    exit code, 2 for an unknown group, option or folder.
     """
+    return code_of(lambda: _show(arguments))
+
+
+def _show(arguments: Sequence[str] | None) -> None:
     command = parser("options", "Print the settings of options with their comments.")
     command.add_argument("names", nargs="*", metavar="GROUP[=OPTION]", help="such as strategy=auto")
     command.add_argument("--config-dir", metavar="FOLDER", help="folder with options of your own")
@@ -174,7 +177,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
         check_choice("group", name.partition("=")[0], [*known])
     groups = (f"{group}: {', '.join(options)}" for group, options in known.items())
     print(options_help(["--help", *own, *names]) or "\n".join(groups))
-
-
-if __name__ == "__main__":
-    sys.exit(code_of(main))

@@ -188,7 +188,3 @@ def _parser() -> argparse.ArgumentParser:
     user = "with --mcp: the user_id of calls that name none (default: each must name one)"
     add("--user", metavar="ID", help=user)
     return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -100,19 +100,16 @@ def _module(words: list[str], conf: Path) -> str | None:
         if arguments[0] not in mains():
             return f"no command {arguments[0]}"
         name = module_of(arguments.pop(0))
-    if name == "eval.run":
+    if name in {"eval.run", "eval.run.__main__"}:
         return _run(arguments, conf)
-    if name == "eval.audit_judge":
+    if name == "eval.audit_judge.__main__":
         return _composed("audit_judge", tuple(arguments), conf)
     if not name.startswith(("eval.", "memsys.")):
         return None
     try:
-        module = import_module(f"{name}.__main__")
-    except ModuleNotFoundError:
-        try:
-            module = import_module(name)
-        except ModuleNotFoundError as error:
-            return str(error)
+        module = import_module(name)
+    except ModuleNotFoundError as error:
+        return str(error)
     if not arguments:
         return None  # the command is mentioned
     if len(arguments) == 1 and arguments[0].startswith("--"):  # or a flag of it

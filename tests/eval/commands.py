@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import runpy
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stderr, redirect_stdout
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import eval.run.__main__ as run
 from tests.shared import made_once
 
 HERE = Path(__file__).parent
@@ -108,7 +108,7 @@ def run_main(folder: Path, cache: Path, *arguments: str) -> Ended:
         patch.chdir(folder)
         code = 0
         try:
-            runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
+            code = run.main()
         except SystemExit as stop:
             code = int(stop.code or 0)
         except Exception as error:  # the interpreter would print it and leave with 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
@@ -234,7 +233,3 @@ def _broken(label: str) -> str:
             lines.append("")
         lines[-1] += word
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

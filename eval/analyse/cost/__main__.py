@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -199,7 +198,3 @@ def _store_sizes(lines: Sequence[IngestLine]) -> Mapping[str, float]:
         for unit in _UNITS
         if all(unit in size for size in sizes.values())
     }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

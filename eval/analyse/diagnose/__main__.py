@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from operator import itemgetter
 
@@ -201,7 +200,3 @@ def _evidence_share(records: Sequence[Record], chosen: Sequence[set[str]], seed:
                 holders.append(record)
                 hits.append(not wanted.isdisjoint(turns))
     return percent(Sample.of(holders, hits, seed).share(), with_n=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

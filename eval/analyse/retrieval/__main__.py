@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -275,7 +274,3 @@ def _curve(axes: Axes, label: str, points: Sequence[tuple[float, Point]], look: 
 
 def _hollow(colour: str) -> dict[str, Any]:
     return {"markerfacecolor": "none", "markeredgecolor": colour, "markersize": 9}
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -149,7 +148,3 @@ def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:
         handles, labels = axes.get_legend_handles_labels()
         drawn.legend(handles, labels, loc="outside lower center", ncols=4)
     return files_of(path)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -145,7 +144,3 @@ def _pair(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise InputError(f"--model {text:.60}: write ROLE=NAME, as reader=gpt-4.1-mini")
     return role, name
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -159,7 +158,3 @@ def _line(
     panel.text(at[0] - 0.09, ranks[0], begin, ha="right", **name)
     if last:
         panel.text(at[-1] + 0.09, ranks[-1], system, ha="left", **name)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -162,7 +161,3 @@ def _listed(entry: Entry) -> dict[str, Any]:
         "rows": dict(entry.card.rows),
         "scores": scores,
     }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

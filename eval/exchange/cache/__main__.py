@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -114,7 +113,3 @@ def _existing(cache: Path) -> Recording:
     if not (cache / CALLS).is_file():
         raise InputError(f"{cache / CALLS}: nothing is recorded there; name its folder (--cache)")
     return Recording(cache)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

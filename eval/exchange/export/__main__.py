@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -252,7 +251,3 @@ def _types() -> dict[str, str | None]:
             type_ = str
         found[name] = "by name" if type_ in _BY_NAME else _TYPES.get(type_)
     return found
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import sys
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -128,7 +127,3 @@ def _fetch(argv: Sequence[str] | None) -> None:
         if file.sha256 is None:
             checked = f", not checked (no sha256 is pinned): sha256 {_sha256(path)}"
         print(f"{path}: {state}{checked}; licence {file.licence}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -185,7 +185,3 @@ def _united(parts: Sequence[Manifest], field: str) -> dict[str, Any]:
     for part in cast(Sequence[Mapping[str, Any]], parts):
         united |= part.get(field, {})
     return united
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
 from hydra import compose, initialize_config_dir
@@ -42,7 +41,3 @@ def _track(options: argparse.Namespace) -> int:
     logged = [log_run(tracker, folder) for folder in runs]
     print(f"{sum(logged)} of {len(runs)} runs logged")
     return 0 if all(logged) else FAILED
-
-
-if __name__ == "__main__":
-    sys.exit(main())

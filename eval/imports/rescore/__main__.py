@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -249,7 +248,3 @@ def _columns_table(proposal: Proposal) -> str:
     text = "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
     more = len(others) - _LISTED
     return f"{text}\n... and {more} columns that are not read" if more > 0 else text
-
-
-if __name__ == "__main__":
-    sys.exit(main())

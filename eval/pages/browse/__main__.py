@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from functools import partial
 
@@ -38,7 +37,3 @@ def _browse(options: argparse.Namespace) -> None:
     else:
         read = partial(read_site, cache=options.cache, listing="/")
         serve(options, lambda: RunList(RUNS, read).answer)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

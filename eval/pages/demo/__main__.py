@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,7 +56,3 @@ def unpack_runs(into: Path) -> list[Path]:
     if not runs:
         raise InputError(f"{shown(DEMO)}: holds no runs; install memsys again")
     return sorted(runs, key=lambda folder: load_manifest(folder)["started"])
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -60,7 +59,3 @@ def _report(options: argparse.Namespace) -> None:
         write_text(path, text)
     print(f"written: {out} ({out.stat().st_size:,} bytes), {markdown}")
     print("Both contain text of the data set: check its licence before you publish them.")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
