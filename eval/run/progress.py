@@ -28,7 +28,7 @@ class RunProgress:
     """Shows how far a run is; safe for several threads. Use as a context by `shown`.
 
     Where stderr is no terminal: a line for each conversation and at least every 30 s, none in the
-    first 5 s.
+    first 30 s.
     """
 
     total: int
