@@ -279,7 +279,8 @@ def dispatch(arguments: Sequence[str], program: str) -> int:
         complain(f"{name}: no such command; {hint}")
         return BAD_INPUT
     sys.argv = [f"{_PROGRAM}{name}", *arguments[1:]]
-    return int(import_module(module_of(name)).main())
+    code: int = import_module(module_of(name)).main()
+    return code
 
 
 def _first_line(path: Path) -> str:

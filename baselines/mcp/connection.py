@@ -51,7 +51,7 @@ class Connection:
         start, or the handshake fails.
         """
         self._transport, self._timeout_s, self._stderr = transport, timeout_s, stderr
-        self.dead = ""  # why every later call fails: an error is then no answer of the server
+        self._dead = ""
         self._open = ExitStack()
         self._portal = self._open.enter_context(start_blocking_portal())
         self._open.callback(self._portal.call, self._portal.stop, True)
@@ -62,6 +62,11 @@ class Connection:
         except Exception as error:
             raise self._end("the start", error) from None
         self._open.callback(self._finish)
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether every later call fails: an error is then not an answer of the server."""
+        return bool(self._dead)
 
     def tools(self) -> tuple[list[Tool], dict[str, Any]]:
         """Return the tools, and name, version and protocol of the server."""
@@ -100,7 +105,7 @@ class Connection:
     def close(self) -> None:
         """End the session and the server's processes."""
         atexit.unregister(self.close)
-        self.dead = self.dead or "closed"
+        self._dead = self._dead or "closed"
         self._open.close()
 
     async def _serve(self, *, task_status: TaskStatus[Client]) -> None:
@@ -119,8 +124,8 @@ class Connection:
 
     def _ask(self, what: str, call: Callable[..., Awaitable[Result]], *arguments: Any) -> Result:
         """Return the result of a call. Any failure but one that the server reports ends it."""
-        if self.dead:
-            raise LibraryError(self.dead)
+        if self._dead:
+            raise LibraryError(self._dead)
         future = self._portal.start_task_soon(call, *arguments)
         try:
             return future.result(self._timeout_s)
@@ -137,8 +142,8 @@ class Connection:
         self.close()
         if self._stderr is not None:
             why = with_last_output(why, self._stderr)
-        self.dead = addresses.without_secrets(why)
-        return LibraryError(self.dead)
+        self._dead = addresses.without_secrets(why)
+        return LibraryError(self._dead)
 
 
 def _words(error: BaseException) -> str:

@@ -53,7 +53,7 @@ class OwnerMemory:
         try:
             returned = items_of(self._call(self._chosen.add, arguments))
         except LibraryError as error:
-            if self._connection.dead or not _DECLINED.search(str(error)):
+            if self._connection.is_closed or not _DECLINED.search(str(error)):
                 raise
             return False
         fields = returned[0].fields if len(returned) == 1 else {}

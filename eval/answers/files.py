@@ -97,7 +97,8 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
     """
     found = row_lists(path, None if layout is None else layout.rows)
     proposal = propose(found.lists, dataset, layout)
-    name, problem, rows = path.name, proposal.problem, tuple[AnswerRow, ...]()
+    name, problem = path.name, proposal.problem
+    rows: tuple[AnswerRow, ...] = ()
     if problem is None and proposal.rows.count > _MOST:
         problem = (
             f"{proposal.rows.count:,} rows are more than any data set has questions; name another "

@@ -66,7 +66,8 @@ def read_rankings(path: Path) -> RankingFile:
     Raises InputError naming the file and the place in it if it cannot be read, is in no known
     layout, has a score that is no finite number, or lists every ranking against its scores.
     """
-    (text, source), name = read_text(path, ANSWERS), path.name
+    text, source = read_text(path, ANSWERS)
+    name = path.name
     first = text.lstrip().split("\n", 1)[0]
     if first[:1] in ("{", "["):
         layout, rows = _json(text, name)

@@ -42,7 +42,9 @@ def number(value: Any) -> float:
     """Return a number, also if written as text; not-a-number for anything else."""
     try:
         return math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except (TypeError, ValueError):
         return math.nan
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from eval.datasets.files import DATA, SHIPPED_DATA, find_folder, shared_folder
+from eval.datasets.files import DATA, SHIPPED_DATA, find_path, shared_folder
 from eval.datasets.overlays import (
     CITATION_ONLY,
     AnswerOverlay,
@@ -108,7 +108,7 @@ def read_key(
     there is neither, which names no file. Raises InputError if a file is missing or wrong.
     """
     remedy = "correct dataset.key_file"
-    path = None if key_file is None else find_folder(key_file, remedy, kind="file")
+    path = None if key_file is None else find_path(key_file, remedy, kind="file")
     listed, file = read_errors(path) if path else (None, None)
     if is_overlay(listed):
         overlay_path, path = path, None

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import StrictInt
 
 from eval.datasets.checks import Location, Row, Text, parse, same_name, time_by
-from eval.datasets.files import find_folder, read_json
+from eval.datasets.files import find_path, read_json
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import TABLES, TYPES, Dataset, Question, SourceFile
 from memsys.core.dates import MONTH_NUMBERS
@@ -75,7 +75,7 @@ def _folders(path: str | None) -> dict[str, Path]:
         raise InputError(
             f"dataset.path is missing: BEAM is not part of this project; name {_WANTED}"
         )
-    found = find_folder(path, f"name {_WANTED}")
+    found = find_path(path, f"name {_WANTED}")
     folders = {one.parents[1] for one in found.rglob(str(_QUESTIONS))}
     if not folders:
         raise InputError(f"{path}: contains no {_QUESTIONS}; name {_WANTED}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from eval.datasets.beir_files import Document, Files, Pool, Query, check_listed, shown_id
-from eval.datasets.files import find_folder
+from eval.datasets.files import find_path
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question
 from memsys.core.declared import PathText
@@ -56,7 +56,7 @@ class Beir(Filters):
                 f"dataset={self.name}: which one? Add dataset.path=FOLDER with {CORPUS}, "
                 f"{QUERIES} and qrels"
             )
-        root = find_folder(self.path, "correct dataset.path").resolve()
+        root = find_path(self.path, "correct dataset.path").resolve()
         reading = _Reading(Files(root), self.split)
         asked = [one for path in _query_files(root) for one in reading.asked(path)]
         if not any(one.evidence for _, one in asked):

@@ -126,8 +126,8 @@ def is_visible(value: str) -> bool:
 
 
 def rule(admits: Callable[[Any], object], problem: str) -> AfterValidator:
-    """Return the check that a value is one that the rule `admits`; `problem`: what the error says
-    otherwise, of the value in braces.
+    """Return the check that `admits` is true of a value. `problem`: the error otherwise, a format
+    string for the value.
     """
 
     def checked(value: Any) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -117,12 +117,16 @@ def find_file(name: str | Path) -> Path | None:
     return next((path for path in (Path.cwd() / given, SHIPPED / given) if is_there(path)), None)
 
 
-def find_folder(name: str, remedy: str, setting: str = "", *, kind: str = "folder") -> Path:
-    """Return the path of the folder `name`, or of another `kind` (file, file or folder), found as
-    by find_file; InputError with `remedy` if there is none, after the `setting` that named it.
+Kind = Literal["folder", "file", "file or folder"]
+
+
+def find_path(name: str, remedy: str, setting: str = "", *, kind: Kind = "folder") -> Path:
+    """Return the path of `name`, which is of this `kind`, as find_file does; InputError with
+    `remedy` if there is none, after the `setting` that named it.
     """
     found = find_file(name)
-    if found is None or ("folder" if found.is_dir() else "file") not in kind:
+    is_kind = {"folder": Path.is_dir, "file": Path.is_file, "file or folder": Path.exists}[kind]
+    if found is None or not is_kind(found):
         place = f"{setting}: " if setting else ""
         raise InputError(f"{place}{shown(name)}: no such {kind}; {remedy}")
     return found
@@ -140,7 +144,7 @@ def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
     A relative path is looked up in the working folder, then in the shipped files. Raises
     InputError, which names the `setting`, if nothing is there or a folder contains no *.json.
     """
-    found = find_folder(path, f"correct {setting}", kind="file or folder")
+    found = find_path(path, f"correct {setting}", kind="file or folder")
     if not found.is_dir():
         return [found]
     files = sorted(p for p in found.glob("[!.]*.json") if p.is_file())  # macOS adds ._a.json
@@ -271,7 +275,7 @@ def read_memories(path: str | None, dataset: Dataset) -> tuple[dict[str, str], l
                 "another; name a folder of memories of its conversations"
             )
         path = public_file(_MEMORIES, "strategy=given: OpenAI's memories", setting="strategy.path")
-    folder = find_folder(path, "correct it", "strategy.path")
+    folder = find_path(path, "correct it", "strategy.path")
     texts, files = {}, []
     for conversation in dataset.conversations:
         names = [f"{conversation.id}.txt"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.datasets.beir import QUERIES
-from eval.datasets.files import find_folder
+from eval.datasets.files import find_path
 from eval.datasets.types import TABLES, Dataset
 from memsys.core.errors import InputError
 from memsys.core.trusted import check_config
@@ -42,7 +42,7 @@ def config_of(
     if options is None:
         names = ", ".join([*_WITH_KEYS, *_OTHERS])
         remedy = f"give {names}, a file or folder in LoCoMo's format, or a folder in BEIR's"
-        path = find_folder(name, remedy, setting, kind="file or folder")
+        path = find_path(name, remedy, setting, kind="file or folder")
         if path.is_dir() and any(path.rglob(f"{QUERIES}*")):
             return {"_target_": "eval.datasets.beir.Beir", "name": path.name, "path": name}
         options = {**_WITH_KEYS["locomo"], "path": name}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from eval.datasets.files import SHIPPED_DATA, find_folder, read_json, validate
+from eval.datasets.files import SHIPPED_DATA, find_path, read_json, validate
 from eval.datasets.overlays import Distinct, Entries
 from eval.datasets.types import SourceFile, SubsetUsed
 from memsys.core.errors import InputError
@@ -95,7 +95,7 @@ def read_subset(name: str) -> tuple[Subset, SourceFile]:
     path = FOLDER / "locomo_lite.json"
     if name != "lite":
         remedy = "use lite, the path of a subset, or null for all questions"
-        path = find_folder(name, remedy, "dataset.subset", kind="file")
+        path = find_path(name, remedy, "dataset.subset", kind="file")
     raw, file = read_json(path)
     return validate(Subset, raw, f"dataset.subset={name}: {path}", _REBUILD), file
 

@@ -36,30 +36,37 @@ def gold_recall(answer: str, gold: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class GoldRecallSettings:
-    """The settings of `judge=gold_recall`, and the judge that they open: it passes an answer that
-    contains at least the share `threshold` of the gold's terms.
-    """
+    """Settings of `judge=gold_recall`. `threshold`: least gold recall that passes an answer."""
 
     needs_llm: ClassVar = False
     threshold: ShareAbove0 = THRESHOLD
-    name, score_key = "gold_recall", "gold_recall"
-    compares: ClassVar[Reference] = "gold"
 
     def __post_init__(self) -> None:
         """Raise InputError unless 0 < threshold <= 1."""
         check_fields(self, "judge")
 
-    def open(self, llm: LLM | None, named: ModelByName | None = None) -> GoldRecallSettings:
-        """Return the rule as a judge: itself."""
+    def open(self, llm: LLM | None, named: ModelByName | None = None) -> GoldRecall:
+        """Return the rule as a judge."""
         del llm, named
-        return self
+        return GoldRecall(self.threshold)
+
+
+class GoldRecall:
+    """Passes an answer that contains at least the share `threshold` of the gold's terms."""
+
+    name = "gold_recall"
+    score_key = "gold_recall"
+    compares: Reference = "gold"
+
+    def __init__(self, threshold: float = THRESHOLD) -> None:
+        self._threshold = threshold
 
     @property
     def details(self) -> Mapping[str, Any]:
         """The threshold, and how far it agrees with language models, reported with its share."""
-        return {"threshold": self.threshold, "note": NOTE}
+        return {"threshold": self._threshold, "note": NOTE}
 
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
         """Return the single verdict of the rule."""
         del question
-        return Judgement({self.name: (gold_recall(answer, gold) >= self.threshold,)})
+        return Judgement({self.name: (gold_recall(answer, gold) >= self._threshold,)})

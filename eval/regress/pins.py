@@ -33,7 +33,10 @@ _TOLERANCE = 1.0  # questions, unless the pin names another number
 class _Fields(TypedDict):
     command: Annotated[
         str,
-        rule(lambda text: shlex.split(text)[:3] == _START, f"must begin with {' '.join(_START)}"),
+        rule(
+            lambda text: shlex.split(text)[: len(_START)] == _START,
+            f"must begin with {' '.join(_START)}",
+        ),
     ]
     bundle: NotRequired[str]
     tolerance_questions: NotRequired[Annotated[float, Field(ge=0)]]

@@ -277,5 +277,5 @@ def log_axis(axes: Axes, values: Sequence[float]) -> None:
     """Give `axes` a logarithmic horizontal axis with ticks at `values` alone."""
     axes.set_xscale("log")
     ticks = sorted({*values})
-    axes.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
+    axes.set_xticks(ticks, [f"{tick:,.10g}" for tick in ticks])
     axes.minorticks_off()

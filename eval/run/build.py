@@ -24,7 +24,7 @@ from eval.run.compatible import check_compatibility, check_reference
 from eval.run.embedders import Embedders
 from memsys.context.writers import ContextWriter
 from memsys.core.errors import InputError, refuse
-from memsys.core.terms import language_of
+from memsys.core.terms import language_of, load_classifier
 from memsys.core.types import Conversation
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
@@ -127,8 +127,9 @@ def build(
 
     def load() -> tuple[Dataset, dict[str, str]]:
         dataset = selected(source.load(), config.questions, config.only)
-        # The classifier remains in memory: a store may ask it while the clock runs.
         languages = {one.id: language_of(_texts(one)) for one in dataset.conversations}
+        if choices["memory"] != "turns":  # a store may ask about others while the clock runs
+            load_classifier()
         return dataset, languages
 
     named = OmegaConf.to_container(config.dataset, resolve=True)

@@ -8,7 +8,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
@@ -212,12 +212,15 @@ class Recording:
             raise self.damaged(row[0], first_problem(error)) from None
         return answer
 
-    def _unpacked(self, key: str, data: Any) -> dict[str, Any]:
-        body = None
-        with suppress(TypeError, ValueError, zlib.error):
-            body = parse_json(zlib.decompressobj().decompress(data, _MOST_BYTES))
+    def _unpacked(self, key: str, data: object) -> dict[str, Any]:
+        try:
+            decoder = zlib.decompressobj()
+            text = decoder.decompress(data, _MOST_BYTES) if isinstance(data, bytes) else b""
+            body = parse_json(text)
+        except (ValueError, zlib.error) as error:
+            raise self.damaged(key, f"its request: {error}") from None
         if not isinstance(body, dict):
-            raise self.damaged(key, "its request is no JSON object")
+            raise self.damaged(key, "its request is no object")
         return body
 
     def _errors(self) -> AbstractContextManager[None]:

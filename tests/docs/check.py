@@ -110,6 +110,8 @@ def _module(words: list[str], conf: Path) -> str | None:
         module = import_module(name)
     except ModuleNotFoundError as error:
         return str(error)
+    if words[0] != "eval" and "__main__" not in Path(str(module.__file__)).read_text("utf-8"):
+        return f"{name} is no program"
     if not arguments:
         return None  # the command is mentioned
     if len(arguments) == 1 and arguments[0].startswith("--"):  # or a flag of it

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.metrics.evidence import evidence_recall
@@ -56,6 +57,20 @@ class Case:
         return self.expanded < self.direct
 
 
+class GateShares(NamedTuple):
+    """Shares of questions, None where the number to divide by is 0.
+
+    `opened` and `raised`: of all questions. `precision`: raised among the opened. `recall`: opened
+    among the raised. `harmful`: lowered among the opened.
+    """
+
+    opened: Interval | None
+    raised: Interval | None
+    precision: Interval | None
+    recall: Interval | None
+    harmful: Interval | None
+
+
 def cases(
     gated: Sequence[Record], direct: Sequence[Record], expanded: Sequence[Record]
 ) -> list[Case]:
@@ -72,20 +87,17 @@ def cases(
     ]
 
 
-def gate_shares(found: Sequence[Case], seed: int) -> dict[str, Interval | None]:
-    """Compare the gate of these cases with the oracle gate: shares by name, None where the number
-    to divide by is 0. `opened` and `raised`: of all questions. `precision`: raised among the
-    opened. `recall`: opened among the raised. `harmful`: lowered among the opened.
-    """
+def gate_shares(found: Sequence[Case], seed: int) -> GateShares:
+    """Compare the gate of these cases with the oracle gate."""
     opened = [case for case in found if case.opened]
     raised = [case for case in found if case.raised]
-    return {
-        "opened": _share_of(found, lambda case: case.opened, seed),
-        "raised": _share_of(found, lambda case: case.raised, seed),
-        "precision": _share_of(opened, lambda case: case.raised, seed),
-        "recall": _share_of(raised, lambda case: case.opened, seed),
-        "harmful": _share_of(opened, lambda case: case.lowered, seed),
-    }
+    return GateShares(
+        _share_of(found, lambda case: case.opened, seed),
+        _share_of(found, lambda case: case.raised, seed),
+        _share_of(opened, lambda case: case.raised, seed),
+        _share_of(raised, lambda case: case.opened, seed),
+        _share_of(opened, lambda case: case.lowered, seed),
+    )
 
 
 def _share_of(found: Sequence[Case], hit: Callable[[Case], bool], seed: int) -> Interval | None:
@@ -177,9 +189,9 @@ def against_oracle(found: Sequence[Case], seed: int) -> Table:
     """
     rows = []
     for name, chosen in _typed(found):
-        shares = gate_shares(chosen, seed)
-        shown = ("raised", "precision", "recall", "harmful")
-        rows.append([name, *(percent(shares[one], with_n=True) for one in shown)])
+        one = gate_shares(chosen, seed)
+        shares = (one.raised, one.precision, one.recall, one.harmful)
+        rows.append([name, *(percent(share, with_n=True) for share in shares)])
     return Table(["type", "oracle opens", "precision", "recall", "harmful"], rows)
 
 

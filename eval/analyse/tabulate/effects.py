@@ -24,12 +24,12 @@ from eval.summary.contrast import NOT_SHOWN, Row, contrast, paired_contrasts
 from eval.summary.measures import ABSTAINED, ADVERSARIAL, RECALL, Measure, share, types_of, value
 from eval.summary.sample import Sample, by_type
 from eval.summary.summarise import OVERALL
-from memsys.core.errors import check_choice
+from memsys.core.errors import InputError
 
 MULTI_HOP = TYPES[1]
 _LEAST = 3  # adversarial questions for a column: an interval of two says nothing
 _TYPES = tuple(name for name in TYPES.values() if name != ADVERSARIAL)
-_NAMES = ("interaction", "by_type", "gates", "harm", "matrix alone")
+_NAMES = ("interaction", "by_type", "gates", "harm")
 _TITLES = {RECALL: "Evidence recall, by turn", SESSIONS: "Evidence recall, by session"}
 _RATES = {  # score and whether it is of controls: its title
     (SHOWN, False): "Shown: share of questions whose context has a wrong value",
@@ -116,8 +116,11 @@ def requested(grid: Grid, runs: Sequence[Run], seed: int) -> Iterator[tuple[str,
     embedders `weak` (one) and `strong` (list), and `base` (strategy -> the same without its graph).
     Raises InputError on an unknown table.
     """
-    for name in grid.tables:
-        check_choice(f"conf/experiment/{grid.name}.yaml: tables", name, _NAMES)
+    if unknown := [name for name in grid.tables if name not in _NAMES]:
+        raise InputError(
+            f"conf/experiment/{grid.name}.yaml: tables: {unknown[0]}: no such table; use "
+            f"{', '.join(_NAMES)}, or matrix alone"
+        )
     if settings := grid.tables.get("interaction"):
         weak, base = settings["weak"], settings["base"]
         yield (
@@ -154,11 +157,11 @@ def gates(runs: Sequence[Run], never: Run, always: Run, seed: int) -> Table:
         found = cases(*(list(one.records.values()) for one in (run, never, always)))
         shares = gate_shares(found, seed)
         reached = [case.expanded if case.opened else case.direct for case in found]
-        cells = (shares[name] for name in ("opened", "precision", "recall", "harmful"))
+        cells = (shares.opened, shares.precision, shares.recall, shares.harmful)
         mean = interval(sample(found, reached, seed).score())
         lines.append([label_of(run, grouped=False), str(len(found)), *map(percent, cells), mean])
     best = sample(found, [max(case.direct, case.expanded) for case in found], seed).score()
-    raised = percent(gate_shares(found, seed)["raised"])
+    raised = percent(gate_shares(found, seed).raised)
     lines.append(["oracle", str(len(found)), raised, "100%", "100%", "0%", interval(best)])
     return Table(header, lines)
 

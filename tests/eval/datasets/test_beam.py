@@ -193,7 +193,8 @@ def test_filters(tmp_path):
 
     assert ids(conversations=["2"], limit=2) == ["2/0", "2/1"]
     assert ids(types=["temporal_reasoning", "adversarial"]) == ["1/0", "1/9", "2/0", "2/9"]
-    for wrong in ({"types": ["abstention"]}, {"conversations": ["3"]}, {"limit": 0}, {"key": "a"}):
+    unusable = ({"key": "corrected"}, {"key_file": "errors.jsonl"})
+    for wrong in ({"types": ["abstention"]}, {"conversations": ["3"]}, {"limit": 0}, *unusable):
         with pytest.raises(InputError, match=next(iter(wrong))):
             ids(**wrong)
 

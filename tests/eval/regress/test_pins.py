@@ -106,6 +106,7 @@ def test_a_wrong_pin_is_refused_by_file_and_field(tmp_path):
     for text, told in (
         ("expected: {}\n", "command: Field required"),
         ("command: rm -r x\n", "must begin with python -m eval.run"),
+        ("command: python -m eval.run 'a\n", "command: No closing quotation"),
         (f"{command}tolerance_questions: -1\n", "questions: Input should be greater"),
         (f"{command}tolerence: 1\n", "tolerence: Extra inputs"),
         (f"{command}expected: {{}}\n", "protocol: missing"),

@@ -102,15 +102,18 @@ def warnings(ended: Ended) -> list[str]:
     return [line for line in (ended.out + ended.err).splitlines() if "vectors mean" in line]
 
 
-def test_the_classifier_is_loaded_once_before_any_phase_is_timed(data, completed, monkeypatch):
+@pytest.mark.parametrize(("memory", "number"), [("turns", 0), ("windows", 1)])
+def test_the_classifier_is_loaded_once_before_any_phase_is_timed(
+    data, completed, monkeypatch, memory, number
+):
     langid = import_module("py3langid.langid")
     loads, load = [], langid.load_model
     monkeypatch.setattr(langid, "IDENTIFIER", None)
     monkeypatch.setattr(langid, "load_model", lambda: loads.append(load()))
-    monkeypatch.setattr(terms, "_by_function_words", lambda words: None)  # as of other languages
     terms._likeliest.cache_clear()
-    completed(*(one for one in data if not one.startswith("strategy=")), "strategy=fusion")
-    assert len(loads) == 1
+    settings = ("strategy=fusion", f"memory={memory}")
+    completed(*(one for one in data if not one.startswith("strategy=")), *settings)
+    assert len(loads) == number
 
 
 def test_its_vectors_are_those_of_the_fallback(fallen):

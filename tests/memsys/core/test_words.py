@@ -142,6 +142,10 @@ CHATS = {
         (["我用 Python 写了一个 script,deploy 到 AWS 上了", "OK,那你 check 一下 email"], "zh"),
         (["[3 June, 2024] Ada: 你好,最近怎么样?", "[4 June, 2024] Bo: 我去看了医生"], "zh"),
         (["你好,最近怎麼樣?", "還不錯,昨天跟朋友去看電影。"], "zh"),
+        # Nor do words that English has as well: "was", "in", "is", "so", "am", "by", "my".
+        (["Was je gisteren in Utrecht?", "Nee, ik was in Leiden. Is Anna er ook?"], "nl"),
+        (["Was jy by die see?", "Ja, dit was so lekker. My ma is nog in die Kaap."], "af"),
+        (["Wie war es in Rom?", "So schön! Am Abend war ich an der Tiber, in so einer Bar."], "de"),
         (["The crème brûlée was great!", "谢谢! See you at the party on Monday."], "en"),
         (
             ["Fix this:\n```python\ndef f(x):\n    return int(x)\n```", "Sure, you can map it."],

@@ -129,7 +129,7 @@ def test_an_experiment_names_its_tables_which_are_no_part_of_a_runs_configuratio
     assert settings["weak"] == "wordllama"
     assert settings["base"]["graph_expand_hybrid"] == "hybrid_rank"
     unknown = replace(grid, tables={"gaets": {}})
-    with pytest.raises(InputError, match=r"memory_unit\.yaml: tables: 'gaets' is none of"):
+    with pytest.raises(InputError, match=r"memory_unit\.yaml: tables: gaets: no such table; use"):
         list(requested(unknown, [], 0))
     with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
         config = compose("config", ["experiment=gate"])
