@@ -131,8 +131,8 @@ class ContextWriter(ABC):
 
     def frame(self, origins: Set[Origin]) -> str:
         """Return the tags around memories of these origins, "" without an origin."""
-        inside = [one for one in self.layers if one.origins & origins]
-        tags = "".join(one.opening + one.closing for one in inside)
+        inside = [layer for layer in self.layers if layer.origins & origins]
+        tags = "".join(layer.opening + layer.closing for layer in inside)
         return self.root[0] + tags + self.root[1] if origins else ""
 
     def render(self, candidates: Iterable[Candidate]) -> str:

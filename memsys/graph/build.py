@@ -28,16 +28,16 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def associations(together: Counts, one: Counts, other: Counts, n: int) -> Floats:
+def associations(together: Counts, first: Counts, second: Counts, n: int) -> Floats:
     """Return the log-likelihood ratio G^2 (Dunning, 1993) of the two words of each phrase.
 
-    Of n memories `together` have the phrase, `one` and `other` each of its words. G^2 = 2 sum O
+    Of n memories `together` have the phrase, `first` and `second` each of its words. G^2 = 2 sum O
     ln(O / E) over the 2 x 2 table; it is 0 where the words are adjacent no more often than by
     chance. Above 10.83, p < .001.
     """
-    expected = np.stack([one, n - one])[:, None] * np.stack([other, n - other]) / n
+    expected = np.stack([first, n - first])[:, None] * np.stack([second, n - second]) / n
     observed = np.array(
-        [[together, one - together], [other - together, n - one - other + together]]
+        [[together, first - together], [second - together, n - first - second + together]]
     )
     observed = np.maximum(observed, 0)  # a phrase may occur more often than a word beside it counts
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -58,9 +58,9 @@ def concentrations(entities: Counts, sessions: Counts, size: int) -> Floats:
     count = int(sessions.max(initial=0)) + 1
     mentions = np.bincount(entities, minlength=size)
     pairs = np.unique(entities * count + sessions)
-    found = np.bincount(pairs // count, minlength=size)
+    observed = np.bincount(pairs // count, minlength=size)
     expected = count * -np.expm1(-mentions / count)
-    bits = np.log2(np.maximum(expected, 1e-12) / np.maximum(found, 1))
+    bits = np.log2(np.maximum(expected, 1e-12) / np.maximum(observed, 1))
     return np.where((mentions > 0) & (count > 1), bits, 0.0)
 
 
@@ -126,22 +126,24 @@ def build_graph(memories: Sequence[Memory], settings: GraphSettings) -> MemoryGr
     """
     keys, starts, columns, weights = mentions_of(memories, settings)
     places = [slice(*ends) for ends in pairwise(starts.tolist())]
-    found = columns.tolist()
+    column_list = columns.tolist()
     mentions, related_to = get_args(EdgeKind)
-    used = Counter(found)
-    together = Counter(pair for part in places for pair in combinations(sorted(found[part]), 2))
+    used = Counter(column_list)
+    together = Counter(
+        pair for part in places for pair in combinations(sorted(column_list[part]), 2)
+    )
     store = NetworkXStore()
     store.add(
         (MEMORY + memory.id, ENTITY + keys[column], mentions, weight)
         for memory, part in zip(memories, places, strict=True)
-        for column, weight in zip(found[part], weights[part].tolist(), strict=True)
+        for column, weight in zip(column_list[part], weights[part].tolist(), strict=True)
     )
     store.add(
         (ENTITY + keys[one], ENTITY + keys[other], related_to, n / (used[one] + used[other] - n))
         for (one, other), n in together.items()
     )
     titles = {
-        memory.id: ENTITY + keys[found[part.start]]
+        memory.id: ENTITY + keys[column_list[part.start]]
         for memory, part in zip(memories, places, strict=True)
         if part.start < part.stop
     }
@@ -161,33 +163,34 @@ def mentions_of(memories: Sequence[Memory], settings: GraphSettings) -> Mentions
     The weight of a mention is that of its kind times the `rarity` of the node.
     """
     keys, n = NumberedKeys(memory.content for memory in memories), len(memories)
-    found = _without_weak_words(_entries(memories, keys, settings), memories, settings)
-    distinct, frequency = np.unique(found.numbers, return_counts=True)
+    entries = _without_weak_words(_entries(memories, keys, settings), memories, settings)
+    distinct, frequency = np.unique(entries.numbers, return_counts=True)
     is_node, is_title = np.zeros((2, len(distinct)), dtype=bool)
-    is_node[np.searchsorted(distinct, found.numbers[~found.is_entity])] = True  # speakers, dates
+    # What is no entity: speakers, dates.
+    is_node[np.searchsorted(distinct, entries.numbers[~entries.is_entity])] = True
     links = is_node | (frequency <= max(settings.max_share * n, 2))
     links &= (frequency > 1) & (frequency < n)
-    is_title[np.searchsorted(distinct, found.numbers[found.is_title])] = True
+    is_title[np.searchsorted(distinct, entries.numbers[entries.is_title])] = True
     used = links | is_title  # few are: drop others early
     distinct, frequency = np.append(distinct[used], _BEYOND), frequency[used]
-    entries, links = np.searchsorted(distinct, found.numbers), np.append(links[used], False)
+    places, links = np.searchsorted(distinct, entries.numbers), np.append(links[used], False)
     by_kind = np.array([settings.weight(kind) for kind in _WEIGHTS])
-    linking = (distinct[entries] == found.numbers) & links[entries] & (by_kind[found.kinds] > 0)
-    linking |= found.is_title
-    found, entries = found.only(linking), entries[linking]
-    steps, place = np.unique(frequency, return_inverse=True)
-    rarities = np.array([rarity(int(step), n) for step in steps])[place]
-    weights = np.where(found.is_title, 1.0, by_kind[found.kinds]) * rarities[entries]
-    group = np.where(found.is_title, 0, np.where(found.is_entity, 1, 2))
-    order = np.lexsort((-weights, group, found.rows))  # stable: ties in order of appearance
-    rank = np.arange(len(order)) - starts_of(found.rows, n)[found.rows]  # within its memory
-    titled = np.bincount(found.rows[found.is_title], minlength=n)
-    most = settings.max_entities + titled[found.rows]
+    linking = (distinct[places] == entries.numbers) & links[places] & (by_kind[entries.kinds] > 0)
+    linking |= entries.is_title
+    entries, places = entries.only(linking), places[linking]
+    steps, step_of = np.unique(frequency, return_inverse=True)
+    rarities = np.array([rarity(int(step), n) for step in steps])[step_of]
+    weights = np.where(entries.is_title, 1.0, by_kind[entries.kinds]) * rarities[places]
+    group = np.where(entries.is_title, 0, np.where(entries.is_entity, 1, 2))
+    order = np.lexsort((-weights, group, entries.rows))  # stable: ties in order of appearance
+    rank = np.arange(len(order)) - starts_of(entries.rows, n)[entries.rows]  # within its memory
+    titled = np.bincount(entries.rows[entries.is_title], minlength=n)
+    most = settings.max_entities + titled[entries.rows]
     selected = order[(rank < most) | (group[order] == 2)]
-    named = np.bincount(entries[selected], minlength=len(frequency)) > 0
-    columns = (np.cumsum(named, dtype=np.int32) - 1)[entries[selected]]
+    named = np.bincount(places[selected], minlength=len(frequency)) > 0
+    columns = (np.cumsum(named, dtype=np.int32) - 1)[places[selected]]
     texts = keys.texts(distinct[:-1][named].tolist())
-    return Mentions(texts, starts_of(found.rows[selected], n), columns, weights[selected])
+    return Mentions(texts, starts_of(entries.rows[selected], n), columns, weights[selected])
 
 
 def starts_of(rows: Ints, n: int) -> NDArray[np.int64]:
@@ -210,11 +213,9 @@ class _Entries(NamedTuple):
         """Whether each entry is a title or an entity of the text."""
         return self.kinds < len(get_args(EntityKind))
 
-    def only(self, chosen: NDArray[np.bool_]) -> _Entries:
-        """Return the chosen entries."""
-        return _Entries(
-            self.rows[chosen], self.numbers[chosen], self.kinds[chosen], self.is_title[chosen]
-        )
+    def only(self, mask: NDArray[np.bool_]) -> _Entries:
+        """Return the entries that are True in `mask`."""
+        return _Entries(self.rows[mask], self.numbers[mask], self.kinds[mask], self.is_title[mask])
 
 
 def _entries(memories: Sequence[Memory], keys: NumberedKeys, settings: GraphSettings) -> _Entries:
@@ -253,8 +254,8 @@ def _nodes(
     if settings.speaker_weight and memory.speaker:
         yield "speaker", f"speaker:{memory.speaker}"
     if settings.date_weight and memory.time != UNDATED:
-        for one in dates_of(memory.content, memory.time.date()):
-            first, precision = one.period.first.isoformat(), one.period.precision
+        for mention in dates_of(memory.content, memory.time.date()):
+            first, precision = mention.period.first.isoformat(), mention.period.precision
             if precision == "day":
                 yield "date", f"date:{first}"
             if precision in ("day", "week", "month"):
@@ -276,11 +277,11 @@ def _without_weak_words(
         distinct, frequency = np.unique(entries.numbers, return_counts=True)
         phrases = (entries.kinds == _WEIGHTS.index("phrase")) & ~entries.is_title
         numbers = entries.numbers[phrases]
-        together, one, other = (
+        together, first, second = (
             frequency[np.searchsorted(distinct, part)]
             for part in (numbers, *NumberedKeys.words_of(numbers))
         )
-        strength = associations(together, one, other, len(memories))
+        strength = associations(together, first, second, len(memories))
         weak[phrases] = strength < settings.min_association
     if settings.min_concentration is not None:
         distinct, places = np.unique(entries.numbers, return_inverse=True)

@@ -37,11 +37,11 @@ def entities_in(content: str, ignored: frozenset[int], keys: NumberedKeys) -> di
     """Return the entities of a memory with their kinds, in order of appearance, without those
     `ignored`. A key is stems joined by a space (Chinese: an n-gram or a quoted phrase).
     """
-    found: dict[int, EntityKind] = {}
+    kinds: dict[int, EntityKind] = {}
     for quoted in QUOTED.findall(content):
         key = keys.quoted(quoted)
         if key is not None and key not in ignored:
-            found[key] = "name"
+            kinds[key] = "name"
     before: int | None = None  # key of the preceding word, if in the same phrase
     starts_sentence = True
     capitalised = False
@@ -49,23 +49,23 @@ def entities_in(content: str, ignored: frozenset[int], keys: NumberedKeys) -> di
         key, ngrams, is_upper, ends = keys[token]
         if key is not None and key not in ignored:
             name = is_upper and not starts_sentence
-            if name or key not in found:
-                found[key] = "name" if name else "keyword"
+            if name or key not in kinds:
+                kinds[key] = "name" if name else "keyword"
             if before is not None:
                 both_names = name and capitalised
                 phrase = keys.phrase(before, key)
-                if both_names or phrase not in found:
-                    found[phrase] = "name" if both_names else "phrase"
+                if both_names or phrase not in kinds:
+                    kinds[phrase] = "name" if both_names else "phrase"
             before = key
             capitalised = name
         else:
             before = None
             for ngram in ngrams:
-                found.setdefault(ngram, "keyword")
+                kinds.setdefault(ngram, "keyword")
         starts_sentence = ends
-    if ignored.isdisjoint(found):
-        return found
-    return {key: kind for key, kind in found.items() if key not in ignored}
+    if ignored.isdisjoint(kinds):
+        return kinds
+    return {key: kind for key, kind in kinds.items() if key not in ignored}
 
 
 @lru_cache(maxsize=1024)

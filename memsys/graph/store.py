@@ -52,13 +52,13 @@ class NetworkXStore:
     def add(self, edges: Iterable[tuple[str, str, EdgeKind, float]]) -> None:
         """Add edges (node, node, kind, weight); the last weight of a repeated edge counts."""
         self._graph.add_edges_from(
-            (one, other, {"kind": kind, "weight": weight}) for one, other, kind, weight in edges
+            (node, other, {"kind": kind, "weight": weight}) for node, other, kind, weight in edges
         )
         self._sorted.clear()
 
     def neighbours(self, nodes: Sequence[str], mentions_only: bool = False) -> list[list[Edge]]:
         """See GraphStore."""
-        found = []
+        edge_lists = []
         for node in nodes:
             key = node, mentions_only
             if key not in self._sorted:
@@ -70,8 +70,8 @@ class NetworkXStore:
                 ]
                 edges.sort(key=lambda edge: (-edge.weight, edge.node))
                 self._sorted[key] = edges
-            found.append(self._sorted[key])
-        return found
+            edge_lists.append(self._sorted[key])
+        return edge_lists
 
     def unread(self) -> NetworkXStore:
         """Return a store of the same graph that no node has been looked up in."""
@@ -84,10 +84,10 @@ class NetworkXStore:
         # Not by `edges` or `degree` of networkx: a graph whose views were asked for refers to
         # itself, and stays in memory after its run.
         edges = [
-            [one, far, edge["kind"], edge["weight"]]
-            for one, near in self._graph.adjacency()
+            [node, far, edge["kind"], edge["weight"]]
+            for node, near in self._graph.adjacency()
             for far, edge in near.items()
-            if one <= far
+            if node <= far
         ]
         return {"nodes": len(self._graph), "edges": len(edges), "bytes": lines(edges)}
 

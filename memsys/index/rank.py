@@ -63,8 +63,8 @@ def top(scores: Scores, k: int | None) -> list[int]:
         rows = rows[np.argsort(-scores[rows], kind="stable")[:k]]
     else:
         rows = np.argsort(-scores, kind="stable")[:k]
-    found: list[int] = rows.tolist()
-    return found
+    best_rows: list[int] = rows.tolist()
+    return best_rows
 
 
 class Ranking(Protocol):

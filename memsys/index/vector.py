@@ -57,11 +57,11 @@ class VectorIndex:
     def similarities(self, vector: Vectors) -> NDArray[np.float64]:
         """Return the cosine of `vector`, shape (d,), and every row, shape (n,), -1 to 1."""
         n, query = len(self), np.ascontiguousarray(vector, dtype=np.float32)
-        found, rows = np.empty(n, dtype=np.float32), np.arange(n, dtype=np.int64)
-        asked, *given = [faiss.swig_ptr(array) for array in (query, found, rows)]
+        cosines, rows = np.empty(n, dtype=np.float32), np.arange(n, dtype=np.int64)
+        asked, *given = [faiss.swig_ptr(array) for array in (query, cosines, rows)]
         with one_thread():  # a search would also sort the rows, and take three times as long
             self._index.compute_distance_subset(1, asked, n, *given)
-        return found.astype(np.float64)
+        return cosines.astype(np.float64)
 
     def rows(self) -> Vectors:
         """Return a copy of the vectors of any kind, shape (n, d)."""
@@ -209,9 +209,11 @@ class TokenIndex:
         token of the memory; here the mean, weighted by idf to the power `idf` (0: all alike), with
         idf = log(1 + (n - df + 0.5) / (df + 0.5)). 0 where query or memory has no tokens.
         """
-        chosen = np.arange(len(self._ends) - 1) if rows is None else np.asarray(rows, dtype=np.intp)
-        scores = np.zeros(len(chosen))
-        firsts, ends = self._ends[chosen], self._ends[chosen + 1]
+        row_numbers = (
+            np.arange(len(self._ends) - 1) if rows is None else np.asarray(rows, dtype=np.intp)
+        )
+        scores = np.zeros(len(row_numbers))
+        firsts, ends = self._ends[row_numbers], self._ends[row_numbers + 1]
         (filled,) = np.nonzero(ends > firsts)
         if not len(query.ids) or not len(filled):
             return scores
@@ -226,8 +228,8 @@ class TokenIndex:
 
     def _weights(self, ids: np.ndarray, power: float) -> Scores:
         """Return the weights of query tokens, shape (len(ids),), which sum to 1."""
-        known = np.minimum(ids, len(self._frequencies) - 1)
-        frequency = np.where(ids == known, self._frequencies[known], 0)
+        clipped = np.minimum(ids, len(self._frequencies) - 1)
+        frequency = np.where(ids == clipped, self._frequencies[clipped], 0)
         n = len(self._ends) - 1
         weights = np.log1p((n - frequency + 0.5) / (frequency + 0.5)) ** power
         return np.asarray(weights / weights.sum(), dtype=np.float64)
@@ -239,9 +241,9 @@ def _products(vectors: NDArray[np.float32], query: NDArray[Any]) -> NDArray[np.f
     longer than one takes, and the last bits of a sum would depend on their number.
     """
     turned = np.asarray(query, dtype=np.float32).T
-    found = np.empty((len(vectors), turned.shape[1]), dtype=np.float32)
+    products = np.empty((len(vectors), turned.shape[1]), dtype=np.float32)
     step = max(_ON_ONE_THREAD // turned.size, 1)
     for first in range(0, len(vectors), step):
         block = slice(first, first + step)
-        np.matmul(vectors[block], turned, out=found[block])
-    return found
+        np.matmul(vectors[block], turned, out=products[block])
+    return products

@@ -111,23 +111,25 @@ class GraphExpand(GraphScore):
         retained = direct[: max(k - reserved, 0)]
         present = {*seeds, *(candidate.memory.id for candidate in retained)}
         extra = [
-            direct_by_id.get(one.memory)
-            or Candidate(self.store.memories[rows[one.memory]], one.score, "expanded")
-            for one in added
-            if one.memory not in present
+            direct_by_id.get(expanded.memory)
+            or Candidate(self.store.memories[rows[expanded.memory]], expanded.score, "expanded")
+            for expanded in added
+            if expanded.memory not in present
         ]
-        verdicts = self._verdicts(query, [one.memory for one in extra if one.origin == "expanded"])
-        extra = [one for one in extra if verdicts.get(one.memory.id, True)]
-        stated, found = self._stated(query, entities)
+        verdicts = self._verdicts(
+            query, [candidate.memory for candidate in extra if candidate.origin == "expanded"]
+        )
+        extra = [candidate for candidate in extra if verdicts.get(candidate.memory.id, True)]
+        stated, relation_traces = self._stated(query, entities)
         trace: dict[str, Any] = {
             "expansion": [
-                one.traced()
-                | ({"relevant": verdicts[one.memory]} if one.memory in verdicts else {})
-                for one in added
+                expanded.traced()
+                | ({"relevant": verdicts[expanded.memory]} if expanded.memory in verdicts else {})
+                for expanded in added
             ]
         }
-        if found:
-            trace["relations"] = {"found": found}
+        if relation_traces:
+            trace["relations"] = {"found": relation_traces}
         if reserved:
             extra = [*extra[:reserved], *direct[len(retained) :]]
             extra = list(dict.fromkeys(extra))[: max(k - len(retained), 0)]
@@ -140,26 +142,36 @@ class GraphExpand(GraphScore):
         """Return the best relations of `entities`, at most as many as are set, and their traces."""
         settings, by_entity = self._expansion, self.store.graph.statements
         named = entities if settings.relations else ()
-        found = {one.memory.id: one for name in named for one in by_entity.get(name, ())}
-        if not found:
+        statements = {
+            statement.memory.id: statement
+            for name in named
+            for statement in by_entity.get(name, ())
+        }
+        if not statements:
             return [], []
         embedder = self.parts.embedder
-        vectors = embedder.documents([one.memory.content for one in found.values()])
+        vectors = embedder.documents(
+            [statement.memory.content for statement in statements.values()]
+        )
         cosines = (vectors @ embedder.query(query.text)).tolist()
         rated = [
-            (one, settings.score(one.weight, cosine), cosine)
-            for one, cosine in zip(found.values(), cosines, strict=True)
+            (statement, settings.score(statement.weight, cosine), cosine)
+            for statement, cosine in zip(statements.values(), cosines, strict=True)
             if cosine >= settings.threshold
         ]
-        best = sorted(rated, key=lambda one: (-one[1], one[0].memory.id))[: settings.relations]
+        rated.sort(key=lambda rating: (-rating[1], rating[0].memory.id))
+        best = rated[: settings.relations]
         traces = [
             {
-                "relation": one.memory.id,
-                **rounded({"edge": one.weight, "relevance": cosine, "score": score}),
+                "relation": statement.memory.id,
+                **rounded({"edge": statement.weight, "relevance": cosine, "score": score}),
             }
-            for one, score, cosine in best
+            for statement, score, cosine in best
         ]
-        return [Candidate(one.memory, score, "expanded", True) for one, score, _ in best], traces
+        stated = [
+            Candidate(statement.memory, score, "expanded", True) for statement, score, _ in best
+        ]
+        return stated, traces
 
     def _verdicts(self, query: Query, memories: Sequence[Memory]) -> Mapping[str, bool]:
         """Return by id whether the judge finds each of `memories` relevant, by one call; nothing

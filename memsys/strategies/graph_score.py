@@ -110,5 +110,7 @@ class GraphScore(Strategy):
             terms_of[memory.id] = [round(value, _DIGITS) for value in (*terms, n, e, w)]
             scored.append(replace(candidate, score=self._weights.score(*terms)))
         scored.sort(key=lambda candidate: -candidate.score)
-        found = {one.memory.id: terms_of[one.memory.id] for one in scored[: self.k]}
-        return scored, {"memory_score": {"terms": _TRACED, "of": found}}
+        terms_of_best = {
+            candidate.memory.id: terms_of[candidate.memory.id] for candidate in scored[: self.k]
+        }
+        return scored, {"memory_score": {"terms": _TRACED, "of": terms_of_best}}

@@ -130,11 +130,11 @@ class Strategy(MemoryStrategy):
         ranking = Dense(scores) if isinstance(scores, np.ndarray) else scores
         number = self.reach if number is None else number
         if self._owner is None:
-            found = ranking.best(number)
+            scored_rows = ranking.best(number)
         else:
-            owned = (one for one in ranking.best(None) if self.visible(one[0]))
-            found = list(islice(owned, number))
-        return [Candidate(self.store.memories[row], value) for row, value in found]
+            owned = ((row, value) for row, value in ranking.best(None) if self.visible(row))
+            scored_rows = list(islice(owned, number))
+        return [Candidate(self.store.memories[row], value) for row, value in scored_rows]
 
     def visible(self, row: int) -> bool:
         """Return whether the owner filter, if any, admits the memory of `row` to the query."""
@@ -145,7 +145,7 @@ class Strategy(MemoryStrategy):
         if self._owner is None:
             return candidates
         rows = self.store.rows
-        return [one for one in candidates if self.visible(rows[one.memory.id])]
+        return [candidate for candidate in candidates if self.visible(rows[candidate.memory.id])]
 
     def continued(
         self, candidates: Sequence[Candidate], scores: Scores | Ranking
@@ -156,7 +156,10 @@ class Strategy(MemoryStrategy):
         if len(candidates) >= self.parts.depth:
             return candidates
         present = {candidate.memory.id for candidate in candidates}
-        return [*candidates, *(one for one in self.best(scores) if one.memory.id not in present)]
+        return [
+            *candidates,
+            *(candidate for candidate in self.best(scores) if candidate.memory.id not in present),
+        ]
 
     @abstractmethod
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
@@ -222,8 +225,10 @@ class Strategy(MemoryStrategy):
         """See MemoryStrategy."""
         self._owner = query.conversation if self.parts.owner_filter else None
         ranked, trace = self.rank(query) if self.store.memories else ((), {})
-        beside = [one for one in ranked if one.beside]
-        ranked = self.admitted([one for one in ranked if not one.beside] if beside else ranked)
+        beside = [candidate for candidate in ranked if candidate.beside]
+        ranked = self.admitted(
+            [candidate for candidate in ranked if not candidate.beside] if beside else ranked
+        )
         retrieval = self.retrieval(with_beside(ranked[: self.k], beside), trace)
         if not (self.ranks and self.parts.depth):
             return retrieval
@@ -247,4 +252,4 @@ def with_beside(ranked: Sequence[Candidate], beside: Sequence[Candidate]) -> Seq
     """Return `ranked` and the relations `beside` in the order of their scores, in which they get
     the budget; `ranked` itself without any.
     """
-    return sorted([*ranked, *beside], key=lambda one: -one.score) if beside else ranked
+    return sorted([*ranked, *beside], key=lambda candidate: -candidate.score) if beside else ranked
