@@ -241,8 +241,10 @@ def mains() -> dict[str, Path]:
     """
     root = Path(__file__).parents[1]
     mains = [*root.glob("eval/*/__main__.py"), *root.glob("eval/*/*/__main__.py")]
-    found = {path.parent.name: path for path in mains}
-    return dict(sorted((found | {name: root / path for name, path in _ELSEWHERE.items()}).items()))
+    file_of = {path.parent.name: path for path in mains}
+    return dict(
+        sorted((file_of | {name: root / path for name, path in _ELSEWHERE.items()}).items())
+    )
 
 
 def module_of(name: str) -> str:

@@ -104,7 +104,9 @@ class Computed(Metric):
 
 def of_texts(compute: Callable[[str, str], float]) -> Callable[[Answered], float | None]:
     """Return `compute`, of an answer and the gold answer, as a function of an answered question."""
-    return lambda one: None if one.gold is None else compute(one.answer, one.gold)
+    return lambda answered: (
+        None if answered.gold is None else compute(answered.answer, answered.gold)
+    )
 
 
 def in_common(found: Sequence[str], wanted: Sequence[str]) -> int:

@@ -49,21 +49,21 @@ def session_recall(sessions: Collection[str], retrieved_turns: Collection[str]) 
 for _metric in (
     Computed(
         name="evidence_recall",
-        compute=lambda one: evidence_recall(one.evidence, one.retrieved or ()),
+        compute=lambda answered: evidence_recall(answered.evidence, answered.retrieved or ()),
         applies_to="retrieval",
         order=60,
         pinned=True,
     ),
     Computed(
         name="evidence_hit",
-        compute=lambda one: evidence_hit(one.evidence, one.retrieved or ()),
+        compute=lambda answered: evidence_hit(answered.evidence, answered.retrieved or ()),
         applies_to="retrieval",
         order=70,
         in_tables=False,
     ),
     Computed(
         name=SESSIONS,
-        compute=lambda one: session_recall(one.sessions or (), one.retrieved or ()),
+        compute=lambda answered: session_recall(answered.sessions or (), answered.retrieved or ()),
         applies_to="sessions",
         order=90,
         in_tables=False,

@@ -129,7 +129,7 @@ for _metric in (
         name="locomo_f1",
         title="F1 locomo",
         column="f1_locomo",
-        compute=lambda one: locomo_f1(one.answer, one.gold, one.category),
+        compute=lambda answered: locomo_f1(answered.answer, answered.gold, answered.category),
         applies_to="answer",
         order=10,
         in_tables=False,

@@ -156,22 +156,22 @@ def columns(
 
 def titles(columns: Mapping[str, str], config: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Return column -> heading of those `columns` that tables of runs show."""
-    found = {}
+    headings = {}
     for column, name in columns.items():
         metric = find(name)
         if metric is not None and metric.in_tables:
-            found[column] = metric.title
+            headings[column] = metric.title
         elif metric is None and name in (config or {}):
-            found[column] = (config or {})[name].get("title") or name.replace("_", " ")
-    return found
+            headings[column] = (config or {})[name].get("title") or name.replace("_", " ")
+    return headings
 
 
 def of_answers(columns: Mapping[str, str]) -> dict[str, str]:
     """Return those of `columns` in tables of runs that score the answer, not the retrieval."""
-    found = {column: find(name) for column, name in columns.items() if column != "f1"}
+    metric_of = {column: find(name) for column, name in columns.items() if column != "f1"}
     return {
         column: columns[column]
-        for column, metric in found.items()
+        for column, metric in metric_of.items()
         if metric is None or (metric.in_tables and metric.applies_to in ("gold", "answer"))
     }
 

@@ -89,9 +89,13 @@ def dates_in(sentence: Sentence, memory: Memory, chinese: bool) -> tuple[DateMen
     """
     if sentence.caption:
         return ()
-    found = (find_dates_zh if chinese else find_dates)(sentence.text, memory.time.date())
+    mentions = (find_dates_zh if chinese else find_dates)(sentence.text, memory.time.date())
     near = UNDATED.year + 1  # where "last May" is resolved against no time
-    return found if memory.time != UNDATED else tuple(m for m in found if m.period.last.year > near)
+    return (
+        mentions
+        if memory.time != UNDATED
+        else tuple(mention for mention in mentions if mention.period.last.year > near)
+    )
 
 
 class RootWeights(NamedTuple):
@@ -163,10 +167,10 @@ def find_evidence(
     low, high = min(scores), max(scores)
     ranked: list[tuple[float, float, Memory]] = []
     own = other = 0.0
-    for candidate, found in zip(candidates, contents, strict=True):
-        memory, support = candidate.memory, idf.share(found)
+    for candidate, content_roots in zip(candidates, contents, strict=True):
+        memory, support = candidate.memory, idf.share(content_roots)
         spoken = roots_by_speaker(memory.content, memory.speaker)
-        reply = _reply_coverage(idf, memory, found, support)
+        reply = _reply_coverage(idf, memory, content_roots, support)
         score = (
             support
             + weights.reply * reply

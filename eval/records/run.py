@@ -82,8 +82,8 @@ class Run:
         (runs of earlier versions).
         """
         indexed = [line for line in self.ingests if line["phase"] == "index"]
-        known = bool(indexed) and "embedders" in self.manifest
-        return not known or any("embedder" in line for line in indexed)
+        is_recorded = bool(indexed) and "embedders" in self.manifest
+        return not is_recorded or any("embedder" in line for line in indexed)
 
     @cached_property
     def rankings(self) -> dict[str, Ranked]:
@@ -183,20 +183,20 @@ def load_runs(names: Sequence[str | Path], *, complete: bool = True) -> list[Run
 
 
 def _records(path: Path) -> dict[str, Record]:
-    found: dict[str, Record] = {}
+    by_id: dict[str, Record] = {}
     selections = Selections(path.parent)
     for row in map(selections.filled, read_lines(path, schema=RECORD)):
-        earlier = found.get(row["id"])
+        earlier = by_id.get(row["id"])
         # Resuming a run may have replaced a failure, or an answer without a verdict.
         if earlier and earlier["status"] == "ok" and earlier.get("judge_error") is None:
             raise InputError(
                 f"{path}: {row['id']:.60} has a second record after its answer; delete one of the "
                 "two lines"
             )
-        found[row["id"]] = with_defaults(row)
-    if not found:
+        by_id[row["id"]] = with_defaults(row)
+    if not by_id:
         raise InputError(f"{path}: holds no records; name a run that answered questions")
-    return found
+    return by_id
 
 
 def _check_whole(folder: Path, manifest: Manifest, records: Mapping[str, Record]) -> None:
@@ -229,13 +229,13 @@ def _faults(manifest: Manifest, records: Mapping[str, Record]) -> Iterator[str]:
             yield f"scores: {id_:.60} lacks {judged!r:.60}, the score of the manifest's judge"
     f1 = protocols(manifest["scoring"])[0].f1
     for name, of in (("answer", "run"), ("gold", "type"), (f1, "type")):
-        known: dict[int | None, bool] = {}
+        present_in: dict[int | None, bool] = {}
         for id_, record in records.items():
             if record["status"] != "ok" or left_out(record):
                 continue
             present = (record["scores"] if name == f1 else record).get(name) is not None
             group = record["category"] if of == "type" else None
-            if known.setdefault(group, present) is not present:
+            if present_in.setdefault(group, present) is not present:
                 has = "has" if present else "lacks"
                 yield f"{name}: {id_:.60} {has} one, unlike others of its {of}"
 
@@ -265,6 +265,6 @@ def _settings(manifest: Manifest) -> dict[str, Any]:
 
 def _groups(manifests: Sequence[Manifest]) -> list[str]:
     """Return the groups of which `manifests` all chose an option, but not the same: `graph`."""
-    chosen = [one["choices"] for one in manifests]
-    shared = [group for group in chosen[0] if all(group in choices for choices in chosen)]
-    return [group for group in shared if len({choices[group] for choices in chosen}) > 1]
+    all_choices = [one["choices"] for one in manifests]
+    shared = [group for group in all_choices[0] if all(group in choices for choices in all_choices)]
+    return [group for group in shared if len({choices[group] for choices in all_choices}) > 1]

@@ -70,14 +70,16 @@ def answered_question(record: Record, ranked: UnitRanking | None = None) -> Answ
     """Return the input of metrics for the answered `record`, under its answer key. `ranked`: the
     ranking of turns behind it, None if there is none.
     """
-    found, sessions = record["retrieved"], record.get("evidence_sessions")
+    retrieved, sessions = record["retrieved"], record.get("evidence_sessions")
     return Answered(
         category=record["category"],
         gold=record["gold"],
         answer=record["answer"] or "",
         has_answer=record["answer"] is not None,
         evidence=record["evidence"],
-        retrieved=None if found is None else {turn for _, turns, *_ in found for turn in turns},
+        retrieved=None
+        if retrieved is None
+        else {turn for _, turns, *_ in retrieved for turn in turns},
         sessions=sessions,
         ranked=None if ranked is None else ranked.ids,
         ranked_all=ranked is not None and ranked.complete,

@@ -63,14 +63,14 @@ def static(package: str, name: str) -> str:
 @cache
 def _environment(package: str) -> Environment:
     """Return the templates of `package`, which may extend those of eval.rendering."""
-    found = Environment(
+    environment = Environment(
         loader=ChoiceLoader([PackageLoader(name) for name in (package, _PACKAGE)]),
         autoescape=select_autoescape(["html.j2"], default=True, disabled_extensions=["md.j2"]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {
+    environment.filters |= {
         "fenced": _fenced,
         "grouped": lambda parts: groupby(parts, lambda part: isinstance(part, Chart)),
         "joined": lambda text: " ".join(text.split()),
@@ -80,7 +80,7 @@ def _environment(package: str) -> Environment:
         "table": _table,
         "wordy": _wordy,
     }
-    return found
+    return environment
 
 
 def _mark_intervals(text: str) -> Markup:

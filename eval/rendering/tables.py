@@ -39,11 +39,11 @@ _READING = (
 def _metrics(summaries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return column -> heading of the scores besides F1 that any of `summaries` shows."""
     order = list(columns())
-    found = {column: title for one in summaries for column, title in one["metrics"].items()}
-    unknown = [column for column in found if column not in order]  # a user's metrics
+    title_of = {column: title for one in summaries for column, title in one["metrics"].items()}
+    unknown = [column for column in title_of if column not in order]  # a user's metrics
     place = order.index(_JUDGE) + 1
     order[place:place] = unknown
-    return {column: found[column] for column in order if column in found}
+    return {column: title_of[column] for column in order if column in title_of}
 
 
 def score_columns(metrics: Mapping[str, str]) -> dict[str, Column]:
@@ -112,9 +112,10 @@ def of_rankings(summary: Mapping[str, Any]) -> Table:
     """
     scores = score_columns(
         {
-            one.column: one.title
-            for one in metrics()
-            if one.applies_to == "ranking" or (one.applies_to == "retrieval" and one.in_tables)
+            metric.column: metric.title
+            for metric in metrics()
+            if metric.applies_to == "ranking"
+            or (metric.applies_to == "retrieval" and metric.in_tables)
         }
     )
     for title in ("F1", PRICE, "total p95 ms"):
@@ -130,8 +131,8 @@ def by_protocol(summary: Mapping[str, Any]) -> Table:
     rows = []
     for name in types:
         cells = [one["by_type"].get(name) or {"n": 0} for one in protocols.values()]
-        known = ((str(c["n"]), _mean("f1")(c)) if c["n"] else ("-", "-") for c in cells)
-        rows.append([name, *chain(*known)])
+        cell_texts = ((str(c["n"]), _mean("f1")(c)) if c["n"] else ("-", "-") for c in cells)
+        rows.append([name, *chain(*cell_texts)])
     return Table(["type", *(text for name in protocols for text in ("n", f"F1 {name}"))], rows)
 
 

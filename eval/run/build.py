@@ -127,7 +127,10 @@ def build(
 
     def load() -> tuple[Dataset, dict[str, str]]:
         dataset = selected(source.load(), config.questions, config.only)
-        languages = {one.id: language_of(_texts(one)) for one in dataset.conversations}
+        languages = {
+            conversation.id: language_of(_texts(conversation))
+            for conversation in dataset.conversations
+        }
         if choices["memory"] != "turns":  # a store may ask about others while the clock runs
             load_classifier()
         return dataset, languages
@@ -222,13 +225,15 @@ def selected(dataset: Dataset, limit: int | None, only: str | Sequence[str] | No
     questions = dataset.questions[:limit]
     if only is not None and only != FAILED_ONES:
         ids = {only} if isinstance(only, str) else set(only)
-        known = {question.id for question in questions}
-        for id_ in sorted(ids - known):
-            near = get_close_matches(id_, known, 1) or sorted(known)[:1]
+        question_ids = {question.id for question in questions}
+        for id_ in sorted(ids - question_ids):
+            near = get_close_matches(id_, question_ids, 1) or sorted(question_ids)[:1]
             raise InputError(f"only={id_}: {dataset.name} has no such question; one is {near[0]}")
         questions = tuple(question for question in questions if question.id in ids)
     asked = {question.searched for question in questions}
-    conversations = tuple(one for one in dataset.conversations if one.id in asked)
+    conversations = tuple(
+        conversation for conversation in dataset.conversations if conversation.id in asked
+    )
     return replace(dataset, questions=questions, conversations=conversations)
 
 

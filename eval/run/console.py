@@ -181,14 +181,14 @@ def in_place(command: str, folder: Path) -> str:
 def _another_strategy(manifest: Manifest) -> list[str]:
     """Return the command that repeats the run with another strategy and its default settings."""
     arguments = shlex.split(manifest["command"])
-    if any(one.startswith("from=") for one in arguments):
+    if any(argument.startswith("from=") for argument in arguments):
         return []  # such a run has the strategy of another
-    rest = [one for one in arguments if not one.lstrip("+~").startswith(_OF_THE_RUN)]
+    rest = [argument for argument in arguments if not argument.lstrip("+~").startswith(_OF_THE_RUN)]
     others = [_RECOMMENDED, _BASELINE]
-    if any(one.startswith(("graph=", "index=")) for one in rest):
+    if any(argument.startswith(("graph=", "index=")) for argument in rest):
         others.remove(_RECOMMENDED)  # not every graph and index suits it
-    different = [one for one in others if one != manifest["strategy"]]
-    return [shlex.join([*rest, f"strategy={one}"]) for one in different[:1]]
+    different = [strategy for strategy in others if strategy != manifest["strategy"]]
+    return [shlex.join([*rest, f"strategy={strategy}"]) for strategy in different[:1]]
 
 
 def _newest_other(folder: Path, manifest: Manifest) -> Path | None:

@@ -22,7 +22,7 @@ class Embedders:
     """Chooses the embedder of each conversation of a run.
 
     `languages`: the language of each conversation by id. `foreign`: those in a
-    language that the run's embedder was not trained for. `chosen`: name of the fallback by
+    language that the run's embedder was not trained for. `fallback_of`: name of the fallback by
     conversation, of those that it embeds: each foreign one, if it is installed and knows the
     language. A run that goes on with an earlier one replaces it by what that one's manifest has.
     """
@@ -44,13 +44,13 @@ class Embedders:
         self._fallback = cached(fallback) if fallback and suited else None
         if self._fallback is not None:
             self._fallback.is_fallback = True
-        self.chosen: Mapping[str, str] = {}
+        self.fallback_of: Mapping[str, str] = {}
         if fallback and fallback.installed:
-            self.chosen = dict.fromkeys(suited, fallback.name)
+            self.fallback_of = dict.fromkeys(suited, fallback.name)
 
     def of(self, conversation: str) -> CachedEmbedder:
         """Return the embedder of a conversation."""
-        if self._fallback is not None and self.chosen.get(conversation) == self._fallback.name:
+        if self._fallback is not None and self.fallback_of.get(conversation) == self._fallback.name:
             return self._fallback
         return self.default
 
@@ -61,11 +61,11 @@ class Embedders:
         own = {name: value for name, value in settings.items() if name != "fallback"}
         if not self.foreign or "fallback" not in settings:
             return own
-        return {**own, "fallback": settings["fallback"] if self.chosen else NO_FALLBACK}
+        return {**own, "fallback": settings["fallback"] if self.fallback_of else NO_FALLBACK}
 
     def described(self) -> dict[str, Mapping[str, str]]:
         """Return the fields of the manifest on languages and their embedders."""
-        return {"languages": self.languages, "embedders": self.chosen}
+        return {"languages": self.languages, "embedders": self.fallback_of}
 
     def warnings(self, embedded: Mapping[str, str]) -> list[str]:
         """Return a warning if vectors mean little in some conversations. `embedded`: name of the

@@ -173,9 +173,9 @@ def execute(order: Order, folder: Path, resume: str | int | None) -> int:
     tracker, policy = tracker_of(config), FailurePolicy(**config.failures)
     built = build(config, choices, paid, state.shared)
     if again is not None:
-        built.embedders.chosen = again.manifest.get("embedders", {})
+        built.embedders.fallback_of = again.manifest.get("embedders", {})
     elif resume is not None and (folder / MANIFEST).is_file():
-        built.embedders.chosen = load_manifest(folder).get("embedders", {})
+        built.embedders.fallback_of = load_manifest(folder).get("embedders", {})
     notes = [
         *_experiment_note(order, is_single=sweep is None),
         *without_effect(config, choices, order.overrides),
@@ -219,13 +219,13 @@ def _completed(manifest: Manifest, built: Built, runner: Runner) -> Manifest:
     """Return the manifest with what the run has shown; a resumed run has some of it already."""
     warnings = [*manifest["warnings"], *built.models.warnings, *runner.warnings]
     formats = {**manifest.get("reply_formats", {}), **reply_formats(built.models.judge)}
-    found = {
+    completed = {
         **manifest,
         "warnings": list(dict.fromkeys(warnings)),
         "system": runner.details or manifest.get("system"),
         **({"reply_formats": formats} if formats else {}),
     }
-    return cast(Manifest, found)
+    return cast(Manifest, completed)
 
 
 def _recordings_folder(config: DictConfig, paid: PaidCalls) -> str | None:

@@ -161,10 +161,10 @@ class Outcome:
         readings = {phase: self._reading(phase) for phase in phases}
         usage = {phase: usage_entry(reading) for phase, reading in readings.items()}
         latency = {phase: reading.ms for phase, reading in readings.items()}
-        waited = {name: round(one.waited_ms, 4) for name, one in readings.items()}
+        waited = {name: round(reading.waited_ms, 4) for name, reading in readings.items()}
         system = (readings["retrieve"], readings["answer"])
-        sources = {one.source for one in system}
-        dates = [one.recorded for one in system if one.recorded]
+        sources = {reading.source for reading in system}
+        dates = [reading.recorded for reading in system if reading.recorded]
         if (stored := self.stored) is not None:
             usage["retrieve"] = (stored["usage"] or usage)["retrieve"]
             latency["retrieve"] = stored["latency_ms"]["retrieve"] or 0.0

@@ -139,11 +139,11 @@ class RunFiles:
     def add_ranking(self, line: RankingLine, memories: Sequence[Memory]) -> None:
         """Append the ranking of a question, of these `memories`, and those that are new."""
         store = line["store"]
-        known = self._ranked.setdefault(store, set())
-        new = [one for one in memories if one.id not in known]
+        stored_ids = self._ranked.setdefault(store, set())
+        new = [one for one in memories if one.id not in stored_ids]
         if new:
             self._writer(MEMORIES).write_line("".join(_memory_line(store, one) for one in new))
-            known.update(one.id for one in new)
+            stored_ids.update(one.id for one in new)
         self._rankings[line["id"]] = self._writer(RANKINGS).write(line)
 
     def record(self, id_: str) -> Record:

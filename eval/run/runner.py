@@ -201,9 +201,9 @@ class Runner:
                 selection = selection_of(retrieval)
             digest, stored = self._files.add_context(retrieval.context, selection)
             if depth:
-                found = retrieval.candidates if ranking is None else ranking
+                recorded = retrieval.candidates if ranking is None else ranking
                 line = ranking_line(id_, conversation, retrieval, digest if stored else None)
-                self._files.add_ranking(line, [one.memory for one in found])
+                self._files.add_ranking(line, [one.memory for one in recorded])
         if ranking is not None and depth:
             ranked = ranked_turns(ranking, complete=retrieval.ranked_all)
         return replace(outcome, context_sha256=digest, selection=stored, ranked=ranked)

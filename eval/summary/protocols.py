@@ -42,11 +42,11 @@ def mean_cell(
 
     Both are None without a value; `bootstrap` is None without a row.
     """
-    found = bootstrap.mean(values) if bootstrap else None
-    if found is None:
+    mean = bootstrap.mean(values) if bootstrap else None
+    if mean is None:
         return {column: None, f"{column}_ci": None}
-    possible = found.within(0.0, most)
-    return {column: found.value, f"{column}_ci": [possible.low, possible.high]}
+    possible = mean.within(0.0, most)
+    return {column: mean.value, f"{column}_ci": [possible.low, possible.high]}
 
 
 def counted_by_type(records: Sequence[Record], protocol: Protocol) -> dict[str, list[Record]]:

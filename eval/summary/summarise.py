@@ -51,11 +51,11 @@ def summarise(
     pricing, config = pricing_of(manifest), manifest.get("config") or {}
     resamples = resamples or config.get("resamples") or RESAMPLES
     own = config.get("metric")  # the user's metrics
-    found = {name for record in records for name in record["scores"]}
+    score_names = {name for record in records for name in record["scores"]}
     judge = manifest["judge"]
     score = str(judge.get("score")) if isinstance(judge, Mapping) else "judge"
-    by_rule = {score: score} if score != "judge" and score in found else {}  # of no model
-    scored = registry.columns(found, own) | by_rule
+    by_rule = {score: score} if score != "judge" and score in score_names else {}  # of no model
+    scored = registry.columns(score_names, own) | by_rule
     columns = {"f1": protocols(names)[0].f1, **scored}  # column -> key of a record's scores
     counted = [record for record in records if not left_out(record)]
     failures = [
@@ -99,7 +99,7 @@ def row_of(record: Record) -> Record:
     `evidence` and `retrieved` only show whether there is any and whether it is known. A failed
     question keeps its text and gold answer, by which a metric decides whether it applies.
     """
-    found, usage = record["retrieved"], record["usage"]
+    retrieved, usage = record["retrieved"], record["usage"]
     priced: Any = usage and {  # by phase and model; phases without a named model cost nothing
         intern(phase): {"by_model": {intern(name): _interned(n) for name, n in by_model.items()}}
         for phase, used in usage.items()
@@ -108,7 +108,7 @@ def row_of(record: Record) -> Record:
     row: Row = {name: _interned(record.get(name)) for name in _KEPT}
     row |= {
         "error": _kind(record["error"]),
-        "retrieved": None if found is None else (),
+        "retrieved": None if retrieved is None else (),
         "evidence": record["evidence"][:1],
         "judge_error": _kind(record.get("judge_error")),
         "usage": priced,

@@ -89,15 +89,15 @@ def _sentence(run: ReportedRun) -> str:
     ]
     if (tokens := interval_of(overall, "context_tokens_mean")) is not None:
         means.append(f"context tokens {interval(tokens, 0)}")
-    n, found = overall["n"] - overall["errors"], ", ".join(means) or "no score"
+    n, means_text = overall["n"] - overall["errors"], ", ".join(means) or "no score"
     of = f"{overall['n']:,} questions of {answered(run.summary['by_type'])}"
     if not run.has_answers:
         return (
-            f"{run.label} on {run.summary['dataset']}: no answers, only its ranking; {found}, "
+            f"{run.label} on {run.summary['dataset']}: no answers, only its ranking; {means_text}, "
             f"means of those with evidence among {n:,} of {of}."
         )
     sentence = (
-        f"{run.label} on {run.summary['dataset']}: {found}, mean of the {n:,} answered of {of}"
+        f"{run.label} on {run.summary['dataset']}: {means_text}, mean of the {n:,} answered of {of}"
     )
     if (abstained := interval_of(adversarial, "abstained")) is not None:
         sentence += f"; abstained on {percent(abstained)} of {abstained.n:,} of type 5"
@@ -144,17 +144,23 @@ def judges_block(runs: Sequence[ReportedRun]) -> Block | None:
         "answers, with the standard deviation between these:",
         Table(["run", "member", "n judged", "share passed", "repetitions", "deviation"], members),
     ]
-    agreement = []
+    agreement_rows = []
     for run, judge in judged:
-        found = judge["agreement"] or {"cohen": {}}
-        pairs = found["cohen"] | ({"all (Fleiss)": found["fleiss"]} if "fleiss" in found else {})
+        agreement = judge["agreement"] or {"cohen": {}}
+        pairs = agreement["cohen"] | (
+            {"all (Fleiss)": agreement["fleiss"]} if "fleiss" in agreement else {}
+        )
         for names, one in pairs.items():
-            known = one["kappa"] is not None and one["ci"][0] is not None
-            kappa = interval(Interval(one["kappa"], *one["ci"])) if known else number(one["kappa"])
-            agreement.append([run.label, names, f"{judge['n']:,}", kappa])
-    if agreement:
+            has_interval = one["kappa"] is not None and one["ci"][0] is not None
+            kappa = (
+                interval(Interval(one["kappa"], *one["ci"]))
+                if has_interval
+                else number(one["kappa"])
+            )
+            agreement_rows.append([run.label, names, f"{judge['n']:,}", kappa])
+    if agreement_rows:
         parts.append("Agreement of the members of a panel beyond chance, over all judged answers:")
-        parts.append(Table(["run", "members", "n judged", "kappa"], agreement))
+        parts.append(Table(["run", "members", "n judged", "kappa"], agreement_rows))
     parts.append(
         "Only a score called judge is J; a stand-in has another name. docs/judges.md describes the "
         "accuracy of judges."
