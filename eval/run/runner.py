@@ -162,7 +162,7 @@ class Runner:
         """Ingest `conversation`; return the function that turns one of its questions into a job."""
         sessions = len(conversation.sessions)
         embedder = self.built.embedders.of(conversation.id)
-        embedder.asked = False
+        embedder.was_used = False
         embedder.cut_off.clear()
 
         def begin(number: int) -> None:
@@ -170,7 +170,7 @@ class Runner:
             self._progress.at(f"{conversation.id}: {step}")
 
         def note(line: IngestLine, calls: list[Row]) -> None:
-            if line["phase"] == "index" and embedder.asked:
+            if line["phase"] == "index" and embedder.was_used:
                 line["embedder"] = embedder.name
                 if embedder.cut_off:
                     line["cut_off"] = len(embedder.cut_off)

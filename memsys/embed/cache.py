@@ -50,7 +50,7 @@ class CachedEmbedder:
         here or at a later look-up.
         """
         self._embedder, self._lock = embedder, RLock()
-        self.asked = False  # set to True by every look-up
+        self.was_used = False  # set to True by every look-up
         self.cut_off: set[str] = set()  # documents of which the embedder reads only the beginning
         self.name, self.typical_similarity = embedder.name, embedder.typical_similarity
         self.typical_by_language = embedder.typical_by_language
@@ -88,7 +88,7 @@ class CachedEmbedder:
             return self._look_up(self.token_rows, "query", [text])[0]
 
     def _look_up(self, rows: _Rows[V], kind: Kind, texts: Sequence[str]) -> list[V]:
-        self.asked = True
+        self.was_used = True
         if kind == "document":
             self.cut_off.update(text for text in texts if not self._embedder.reads(text))
         return rows.look_up(kind, texts)

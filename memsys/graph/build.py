@@ -142,12 +142,12 @@ def build_graph(memories: Sequence[Memory], settings: GraphSettings) -> MemoryGr
         (ENTITY + keys[one], ENTITY + keys[other], related_to, n / (used[one] + used[other] - n))
         for (one, other), n in together.items()
     )
-    titles = {
+    start_nodes = {
         memory.id: ENTITY + keys[column_list[part.start]]
         for memory, part in zip(memories, places, strict=True)
         if part.start < part.stop
     }
-    return MemoryGraph(store, titles)
+    return MemoryGraph(store, start_nodes)
 
 
 def rarity(frequency: int, n: int) -> float:

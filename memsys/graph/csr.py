@@ -113,7 +113,7 @@ class CsrStore:
                 yield Edge(ENTITY + self._keys[column], kind, weight)
 
 
-class Titles(Mapping[str, str]):
+class StartNodes(Mapping[str, str]):
     """Mapping from memory id to the node of its title, which is the first of its mentions."""
 
     def __init__(self, rows: Mapping[str, int], keys: list[str], mentions: Csr) -> None:
@@ -143,7 +143,7 @@ def build_csr(
     names, starts, columns, weights = mentions_of(memories, settings)
     by = Csr(starts, columns, weights.astype(np.float32))
     ids = [memory.id for memory in memories]
-    return MemoryGraph(CsrStore(ids, rows, names, by), Titles(rows, names, by))
+    return MemoryGraph(CsrStore(ids, rows, names, by), StartNodes(rows, names, by))
 
 
 class PageRank:

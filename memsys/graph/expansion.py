@@ -60,11 +60,11 @@ class Expansion:
 
 
 class ExpandedMemory(NamedTuple):
-    """A memory added by an expansion, its path (seed memory and entity), the weight of the edge,
-    its relevance to the query, and its score.
+    """The id of a memory added by an expansion, its path (seed memory and entity), the weight of
+    the edge, its relevance to the query, and its score.
     """
 
-    memory: str
+    memory_id: str
     seed: str
     via: str
     edge: float
@@ -72,8 +72,9 @@ class ExpandedMemory(NamedTuple):
     score: float
 
     def traced(self) -> dict[str, Any]:
-        """Return the fields, with rounded numbers."""
-        return rounded(self._asdict())
+        """Return the fields, the id as `memory`, with rounded numbers."""
+        fields = self._asdict()
+        return rounded({"memory": fields.pop("memory_id"), **fields})
 
 
 def rounded(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,26 +92,26 @@ class Expanded(NamedTuple):
 def expand(
     graph: MemoryGraph, seeds: Sequence[str], relevance: Callable[[str], float], settings: Expansion
 ) -> Expanded:
-    """Return the memories within `hops` of the titles of `seeds` (ids, best first).
+    """Return the memories within `hops` of the start nodes of `seeds` (ids, best first).
 
-    The title of a seed is a node; its mention edges lead to memories, its RELATED_TO edges to
-    entities and on to the memories that mention these. There is one batched look-up per hop and one
-    more. A memory is visited once; a seed is never added. `relevance` maps the id of a reached
-    memory to its relevance to the query, 0 to 1.
+    The start node of a seed is that of its title; its mention edges lead to memories, its
+    RELATED_TO edges to entities and on to the memories that mention these. There is one batched
+    look-up per hop and one more. A memory is visited once; a seed is never added. `relevance` maps
+    the id of a reached memory to its relevance to the query, 0 to 1.
     """
-    rooted = [seed for seed in seeds if seed in graph.titles]
-    titles = [graph.titles[seed] for seed in rooted]
-    ways = _ways(graph, titles, settings)
+    rooted = [seed for seed in seeds if seed in graph.start_nodes]
+    starts = [graph.start_nodes[seed] for seed in rooted]
+    ways = _ways(graph, starts, settings)
     entities = list(dict.fromkeys(via for way in ways for via in way))
     nodes = sorted(entities)
     mentions = dict(zip(nodes, graph.store.neighbours(nodes, mentions_only=True), strict=True))
     relevances = dict[str, float]()  # of the nodes of memories
     visited = {MEMORY + seed for seed in seeds}
     added: list[ExpandedMemory] = []
-    for seed, title, way in zip(rooted, titles, ways, strict=True):
+    for seed, start, way in zip(rooted, starts, ways, strict=True):
         best: dict[str, ExpandedMemory] = {}
         for via, weight in way.items():
-            is_product = settings.path_weight == "product" or via == title  # whose weight is 1
+            is_product = settings.path_weight == "product" or via == start  # whose weight is 1
             for node, _, mention in mentions[via]:
                 if node in visited:
                     continue
@@ -121,23 +122,23 @@ def expand(
                 edge = weight * mention if is_product else weight
                 score = settings.score(edge, relevant)
                 if node not in best or score > best[node].score:
-                    memory = node.removeprefix(MEMORY)
-                    best[node] = ExpandedMemory(memory, seed, via, edge, relevant, score)
+                    memory_id = node.removeprefix(MEMORY)
+                    best[node] = ExpandedMemory(memory_id, seed, via, edge, relevant, score)
         fresh = sorted(best.values(), key=_best_first)[: settings.per_seed]
         added += fresh
-        visited |= {MEMORY + one.memory for one in fresh}
+        visited |= {MEMORY + one.memory_id for one in fresh}
     return Expanded(sorted(added, key=_best_first), entities)
 
 
 def _best_first(one: ExpandedMemory) -> tuple[float, str]:
-    return -one.score, one.memory
+    return -one.score, one.memory_id
 
 
-def _ways(graph: MemoryGraph, titles: Sequence[str], settings: Expansion) -> list[dict[str, float]]:
-    """Return, per title, the entities reached with the weight of their path, the title among them
+def _ways(graph: MemoryGraph, starts: Sequence[str], settings: Expansion) -> list[dict[str, float]]:
+    """Return, per start, the entities reached with the weight of their path, the start among them
     where mentions are followed. Of several paths to an entity the shortest counts, then the first.
     """
-    ways = [{title: 1.0} for title in titles]
+    ways = [{start: 1.0} for start in starts]
     fronts = [dict(way) for way in ways]
     is_product = settings.path_weight == "product"
     for _ in range(settings.hops if "related_to" in settings.edges else 0):
@@ -155,6 +156,6 @@ def _ways(graph: MemoryGraph, titles: Sequence[str], settings: Expansion) -> lis
             fronts[place] = reached
             way.update(reached)
     if "mentions" not in settings.edges:
-        for way, title in zip(ways, titles, strict=True):
-            del way[title]
+        for way, start in zip(ways, starts, strict=True):
+            del way[start]
     return ways

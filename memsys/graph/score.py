@@ -87,7 +87,7 @@ def accesses(graph: MemoryGraph, memories: Sequence[Memory]) -> list[tuple[int, 
     }
     found = []
     for memory, edges in zip(memories, around, strict=True):
-        entities = [graph.titles.get(memory.id, ""), *(edge.node for edge in edges)]
+        entities = [graph.start_nodes.get(memory.id, ""), *(edge.node for edge in edges)]
         times: Sequence[datetime] = next(
             (mentioned[name] for name in entities if len(mentioned.get(name, ())) > 1), ()
         )

@@ -101,11 +101,12 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MemoryGraph:
-    """The graph store, and the node of each memory's title. `titles` maps memory ids; a memory
-    without a title that shares no entity with another is not in it. `statements`: the relations
-    that hold, by the nodes of both ends; a graph by rules has none.
+    """The graph store, and the node of each memory's title, where an expansion starts.
+    `start_nodes` maps memory ids; a memory without a title that shares no entity with another is
+    not in it. `statements`: the relations that hold, by the nodes of both ends; a graph by rules
+    has none.
     """
 
     store: GraphStore
-    titles: Mapping[str, str]
+    start_nodes: Mapping[str, str]
     statements: Mapping[str, Sequence[Statement]] = field(default_factory=dict)

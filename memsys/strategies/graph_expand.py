@@ -111,10 +111,10 @@ class GraphExpand(GraphScore):
         retained = direct[: max(k - reserved, 0)]
         present = {*seeds, *(candidate.memory.id for candidate in retained)}
         extra = [
-            direct_by_id.get(expanded.memory)
-            or Candidate(self.store.memories[rows[expanded.memory]], expanded.score, "expanded")
+            direct_by_id.get(expanded.memory_id)
+            or Candidate(self.store.memories[rows[expanded.memory_id]], expanded.score, "expanded")
             for expanded in added
-            if expanded.memory not in present
+            if expanded.memory_id not in present
         ]
         verdicts = self._verdicts(
             query, [candidate.memory for candidate in extra if candidate.origin == "expanded"]
@@ -124,7 +124,11 @@ class GraphExpand(GraphScore):
         trace: dict[str, Any] = {
             "expansion": [
                 expanded.traced()
-                | ({"relevant": verdicts[expanded.memory]} if expanded.memory in verdicts else {})
+                | (
+                    {"relevant": verdicts[expanded.memory_id]}
+                    if expanded.memory_id in verdicts
+                    else {}
+                )
                 for expanded in added
             ]
         }

@@ -138,8 +138,8 @@ def link_memories(
         for key, weight in weights.items()
     )
     store.add((ENTITY + one, ENTITY + other, kinds[1], w) for (one, other), w in related.items())
-    titles = {id_: ENTITY + next(iter(w)) for id_, w in mentions.items() if w}
-    return MemoryGraph(store, titles, _statements(relations))
+    start_nodes = {id_: ENTITY + next(iter(w)) for id_, w in mentions.items() if w}
+    return MemoryGraph(store, start_nodes, _statements(relations))
 
 
 def _statements(relations: Sequence[Related]) -> dict[str, list[Statement]]:

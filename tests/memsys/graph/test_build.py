@@ -37,14 +37,14 @@ def test_weights_by_the_formulas():
     assert e == {}
     # Jaccard: together in c, of four memories that have one of them
     assert near(graph.store.neighbours(["e:kiln"])[0])["e:sea"] == ("related_to", 0.25)
-    assert graph.titles == {"a": "e:kiln", "b": "e:kiln", "c": "e:sea", "d": "e:sea"}
+    assert graph.start_nodes == {"a": "e:kiln", "b": "e:kiln", "c": "e:sea", "d": "e:sea"}
 
 
 def test_an_entity_of_too_many_memories_is_dropped_but_two_may_always_share():
     graph = build_graph(FIVE, rules(max_share=0.5))
     assert graph.store.neighbours(["e:kiln"]) == [[]]
-    assert graph.titles == {"c": "e:sea", "d": "e:sea"}
-    assert build_graph(FIVE, rules(max_share=0.01)).titles == {"c": "e:sea", "d": "e:sea"}
+    assert graph.start_nodes == {"c": "e:sea", "d": "e:sea"}
+    assert build_graph(FIVE, rules(max_share=0.01)).start_nodes == {"c": "e:sea", "d": "e:sea"}
 
 
 def test_a_phrase_outweighs_a_name_and_a_name_a_keyword():
@@ -56,15 +56,15 @@ def test_a_phrase_outweighs_a_name_and_a_name_a_keyword():
         "e:oslo": ("mentions", 0.9 * half),
         **dict.fromkeys(("e:red", "e:bowl"), ("mentions", 0.7 * half)),
     }
-    assert graph.titles["a"] == "e:red bowl"
+    assert graph.start_nodes["a"] == "e:red bowl"
     assert near(graph.store.neighbours(["e:oslo"])[0])["e:red"] == ("related_to", 1.0)
 
 
 def test_a_title_is_a_node_even_if_one_memory_has_it():
     titled = [replace(FIVE[2], title="Evening swims"), *FIVE[:2], *FIVE[3:]]
     graph = build_graph(titled, rules())
-    assert graph.titles["c"] == "e:even swim"
-    assert graph.titles["d"] == "e:sea"  # without a title: its heaviest entity
+    assert graph.start_nodes["c"] == "e:even swim"
+    assert graph.start_nodes["d"] == "e:sea"  # without a title: its heaviest entity
     c, swims = (near(edges) for edges in graph.store.neighbours(["m:c", "e:even swim"]))
     assert c == {
         "e:even swim": ("mentions", 1.0),
@@ -83,7 +83,7 @@ def test_a_title_leads_to_the_memories_that_mention_it():
     titled = [replace(FIVE[0], title="By the sea"), *FIVE[1:]]
     graph = build_graph(titled, rules())
     third = pytest.approx(log(5 / 3) / log(5))
-    assert graph.titles["a"] == "e:sea"
+    assert graph.start_nodes["a"] == "e:sea"
     sea = near(graph.store.neighbours(["e:sea"])[0])
     assert sea["m:a"] == ("mentions", third)  # a title counts as a phrase
     assert sea["m:c"] == sea["m:d"] == ("mentions", pytest.approx(0.7 * log(5 / 3) / log(5)))
@@ -113,10 +113,10 @@ def test_without_a_shared_entity_there_is_no_edge(texts):
     said = zip("abcd", texts, strict=False)
     memories = [memory(id_, text, speaker=text.partition(":")[0]) for id_, text in said]
     graph = build_graph(memories, rules())
-    assert graph.titles == {}
+    assert graph.start_nodes == {}
     assert graph.store.neighbours(["m:a", "m:b", "e:kiln"]) == [[], [], []]
     titled = build_graph([memory("a", "Mara: pottery", title="A hobby")], rules())
-    assert titled.titles == {"a": "e:hobbi"}  # a title is a node even so
+    assert titled.start_nodes == {"a": "e:hobbi"}  # a title is a node even so
     assert titled.store.neighbours(["m:a"]) == [[Edge("e:hobbi", "mentions", 1.0)]]
 
 
@@ -200,4 +200,4 @@ def test_nodes_that_are_no_words_take_no_place_and_are_no_title():
     three = [memory("a", "kiln"), memory("b", "kiln sea"), memory("c", "sea", day=3)]
     more = {"max_entities": 1, "adjacent_weight": 1, "speaker_weight": 1, "keyword_weight": 0.1}
     assert mentioned(three, "m:a", **more).keys() == {"e:kiln", "e:after:a"}
-    assert build_graph(three, rules(**more, max_share=1)).titles["a"] == "e:kiln"
+    assert build_graph(three, rules(**more, max_share=1)).start_nodes["a"] == "e:kiln"

@@ -52,8 +52,8 @@ EVERYTHING = replace(
 def test_nodes_edges_weights_and_titles_are_those_of_networkx(n, titles, settings):
     known = memories(n, titles=titles)
     one, other = build_graph(known, settings), build_csr(known, rows(known), settings)
-    assert dict(other.titles) == one.titles
-    assert len(other.titles) == len(one.titles) > 50 * n // 60
+    assert dict(other.start_nodes) == one.start_nodes
+    assert len(other.start_nodes) == len(one.start_nodes) > 50 * n // 60
     nodes = [MEMORY + memory.id for memory in known]
     nodes += sorted({e.node for edges in one.store.neighbours(nodes) for e in edges})
     for mine, theirs in zip(
@@ -97,7 +97,7 @@ def test_unknown_nodes_and_a_store_in_which_nothing_is_shared_have_no_edges(text
     assert store.neighbours([MEMORY + "nobody", ENTITY + "nothing", "neither"]) == [[], [], []]
     known = [Memory(str(i), t, t, datetime(2024, 1, 1), "M", ()) for i, t in enumerate(texts)]
     graph = build_csr(known, rows(known), SETTINGS)
-    assert not len(graph.titles)
+    assert not len(graph.start_nodes)
     assert graph.store.neighbours([MEMORY + "0"]) == [[]]
     held = graph.store.size()
     assert (held["nodes"], held["edges"]) == (0, 0)

@@ -42,22 +42,25 @@ RELEVANCE = {"s1": 1.0, "s2": 0.9, "a": 0.5, "b": 0.9, "c": 0.35, "d": 0.9, "f":
 def run(store: Counting, *seeds: str, **change: Any) -> list[ExpandedMemory]:
     numbers = settings("graph_expand")["expansion"] | {"neighbours": 1, **change}
     relevance = numbers.pop("relevance", RELEVANCE)
-    titles = {"s1": "e:x", "s2": "e:y"}
+    start_nodes = {"s1": "e:x", "s2": "e:y"}
     return expand(
-        MemoryGraph(store, titles), seeds, lambda id_: relevance.get(id_, 0.0), Expansion(**numbers)
+        MemoryGraph(store, start_nodes),
+        seeds,
+        lambda id_: relevance.get(id_, 0.0),
+        Expansion(**numbers),
     ).memories
 
 
 def scores(added: list[ExpandedMemory]) -> dict[str, float]:
-    return {one.memory: one.score for one in added}
+    return {one.memory_id: one.score for one in added}
 
 
 def test_scores_and_paths_by_hand(store):
     added = run(store, "s1", "s2")
     paths = [("a", "s2", "e:y"), ("d", "s1", "e:z"), ("b", "s1", "e:x")]
-    assert [(one.memory, one.seed, one.via) for one in added] == paths
+    assert [(one.memory_id, one.seed, one.via) for one in added] == paths
     parts = {"a": (0.9, 0.5), "b": (0.4, 0.9), "d": (0.5, 0.9)}  # edge and relevance
-    assert {one.memory: (one.edge, one.relevance) for one in added} == parts
+    assert {one.memory_id: (one.edge, one.relevance) for one in added} == parts
     expected = {memory: 0.6 * edge + 0.4 * known for memory, (edge, known) in parts.items()}
     assert scores(added) == pytest.approx(expected)
 
@@ -65,7 +68,7 @@ def test_scores_and_paths_by_hand(store):
 def test_the_edge_may_be_the_product_along_the_path(store):
     store.add([("e:z", "e:v", "related_to", 0.8), ("m:f", "e:v", "mentions", 0.7)])
     edge, product = (
-        {one.memory: one.edge for one in run(store, "s1", hops=2, per_seed=9, path_weight=path)}
+        {one.memory_id: one.edge for one in run(store, "s1", hops=2, per_seed=9, path_weight=path)}
         for path in ("edge", "product")
     )
     assert (edge["d"], edge["f"]) == (0.5, 0.8)  # of the RELATED_TO edge to z, and of that to v
@@ -76,16 +79,16 @@ def test_the_edge_may_be_the_product_along_the_path(store):
 
 def test_at_most_per_seed_and_each_memory_once(store):
     assert list(scores(run(store, "s1", per_seed=2))) == ["s2", "d"]
-    everything = [one.memory for one in run(store, "s1", "s2", per_seed=99)]
+    everything = [one.memory_id for one in run(store, "s1", "s2", per_seed=99)]
     assert sorted(everything) == ["a", "b", "c", "d"]  # and no seed
     # What the first seed added is not the second's, and does not count against it.
     both = run(store, "s1", "s2", per_seed=1, path_weight="product")
-    assert [(one.memory, one.seed) for one in both] == [("a", "s2"), ("b", "s1")]
+    assert [(one.memory_id, one.seed) for one in both] == [("a", "s2"), ("b", "s1")]
 
 
 def test_a_memory_scores_by_its_best_path(store):
     store.add([("m:b", "e:z", "mentions", 1.0)])
-    best = next(one for one in run(store, "s1", per_seed=99) if one.memory == "b")
+    best = next(one for one in run(store, "s1", per_seed=99) if one.memory_id == "b")
     assert best.via == "e:z"
     assert best.score == pytest.approx(0.6 * 0.5 * 1.0 + 0.4 * 0.9)
 
@@ -113,8 +116,8 @@ def test_two_batched_look_ups_whatever_the_seeds(store, seeds):
     added = run(store, *seeds, neighbours=5)
     assert {one.seed for one in added} == set(seeds) - {"unknown"}  # which has no title
     assert len(store.look_ups) == 2
-    titles = [{"s1": "e:x", "s2": "e:y"}[seed] for seed in seeds if seed != "unknown"]
-    assert store.look_ups[1] == sorted([*titles, *(["e:w", "e:z"] if "s1" in seeds else [])])
+    starts = [{"s1": "e:x", "s2": "e:y"}[seed] for seed in seeds if seed != "unknown"]
+    assert store.look_ups[1] == sorted([*starts, *(["e:w", "e:z"] if "s1" in seeds else [])])
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ def test_only_a_later_session_is_an_access():
     talk = [memory(name, "", day=day) for name, day in named.items()]
     store.add((f"m:{one.id}", "e:x", "mentions", 0.5) for one in talk[:4])
     store.add([("m:last", "e:y", "mentions", 0.5), ("m:early", "e:y", "mentions", 0.1)])
-    titles = dict.fromkeys(["early", "own", "beside", "later"], "e:x") | {"last": "e:y"}
-    found = accesses(MemoryGraph(store, titles), talk)
+    start_nodes = dict.fromkeys(["early", "own", "beside", "later"], "e:x") | {"last": "e:y"}
+    found = accesses(MemoryGraph(store, start_nodes), talk)
     days = {one.id: (count, last.day) for one, (count, last) in zip(talk, found, strict=True)}
     assert days == {
         **{"early": (3, 5), "own": (1, 5), "beside": (1, 5)},

@@ -175,7 +175,11 @@ def test_one_reply_can_have_facts_and_relations(parts):
     strategy = ingested(make.graph_expand(parts(**osha("same_reply", llm=llm))))
     assert llm.asked.keys() == {"facts"}
     (edges,) = strategy.store.graph.store.neighbours(["e:osha"])
-    assert {edge.node for edge in edges} == {"m:f1", "e:dinner", strategy.store.graph.titles["f1"]}
+    assert {edge.node for edge in edges} == {
+        "m:f1",
+        "e:dinner",
+        strategy.store.graph.start_nodes["f1"],
+    }
     assert "same_reply" in strategy.prompts
 
 

@@ -67,7 +67,7 @@ def test_a_memory_mentions_its_title_and_the_ends_of_its_relations():
 def test_a_title_is_the_entity_of_its_words():
     # d is without a title: the first of its heaviest entities
     expected = ("e:mondai even", "e:harbour", "e:willow studio", "e:theo")
-    assert linked().titles == dict(zip("abcd", expected, strict=True))
+    assert linked().start_nodes == dict(zip("abcd", expected, strict=True))
 
 
 def test_relations_and_titles_are_edges():
@@ -104,6 +104,6 @@ def test_chinese_names_are_found_in_the_text():
 
 
 def test_without_memories_or_relations():
-    assert link_memories([], RELATIONS, 1).titles == {}
+    assert link_memories([], RELATIONS, 1).start_nodes == {}
     alone = link_memories([memory("a", "Rain.", title="Rain")], [], 1)
     assert alone.store.neighbours(["m:a"]) == [[Edge("e:rain", "mentions", 1.0)]]
