@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -263,3 +264,7 @@ def _kappa(kappa: Interval) -> str:
     if math.isnan(kappa.value):
         return f"undefined, one verdict throughout (n {kappa.n})"
     return f"{interval(kappa)} (n {kappa.n})"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

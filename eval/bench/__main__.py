@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import floor, inf, log10
@@ -106,3 +107,7 @@ def _cell(value: str | float | None) -> str:
     if isinstance(value, int) or not value:
         return f"{value:,.0f}"
     return number(value, max(0, 2 - floor(log10(abs(value)))))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

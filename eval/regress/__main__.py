@@ -194,3 +194,7 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
         cells,
         of_records(records, protocol.f1) if called else None,
     )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

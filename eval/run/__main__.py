@@ -14,9 +14,9 @@ def main() -> int:
         from eval.run.garbage import seldom_collected  # noqa: PLC0415 - which Ctrl-C may interrupt
 
         with seldom_collected():
-            from eval.run import composing  # noqa: PLC0415
+            from eval.run.composing import main as run  # noqa: PLC0415
 
-            return composing.main(sys.argv[1:])
+            return run(sys.argv[1:])
     except KeyboardInterrupt:
         return 130
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -140,3 +141,7 @@ def _sample(conversation: Conversation, asked: Iterable[Silver]) -> dict[str, An
         ]
     qa = [one.row() for one in asked]
     return {"sample_id": conversation.id, "conversation": fields, "qa": qa}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
