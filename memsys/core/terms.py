@@ -1,10 +1,10 @@
 """Words and index terms, for English and Chinese, and the language of a conversation.
 
-The language is told by function words where they are many, as in English and Chinese chats, and by
-a naive Bayes classifier over byte n-grams, py3langid (Lui and Baldwin, 2012, "langid.py"), of any
-other text: 97 languages, offline and deterministic. One definition of words serves BM25,
-the graph built by rules and the reader without a model, so that a difference between two
-strategies is never a difference between two tokenisers.
+English and Chinese are detected by their function words, where these are many. The language of any
+other text is that of a naive Bayes classifier over byte n-grams, py3langid (Lui and Baldwin, 2012,
+"langid.py"): 97 languages, offline and deterministic. One definition of words serves BM25, the
+graph built by rules and the reader without a model, so that a difference between two strategies is
+never a difference between two tokenisers.
 """
 
 from __future__ import annotations
@@ -85,15 +85,15 @@ UNDETERMINED = "und"  # the ISO 639 code where nothing can be said
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _TEXTS = 100  # that are read, evenly spread
 _CHARACTERS = 3_000  # that are read at most
-# Function words that no other language has: English chats have 0.09 to 0.21 of their letters in
-# them, Chinese ones 0.28 in those of `_CJK_STOP`.
+# Function words that hardly another language has: English chats have 0.09 to 0.21 of their letters
+# in them, Chinese ones 0.28 in those of `_CJK_STOP`.
 _ENGLISH = frozenset(
     "about and because but could couldn't did didn't does doesn't doing don't from have haven't "
     "he's how i'd i'll i'm i've isn't it's let's she she's should that that's the their them there "
     "these they they're they've this those wasn't we'll we're we've were what what's when where "
     "which while who why with would you you'll you're you've your yours".split()
 )
-_SHARES = {"en": 1 / 12, "zh": 1 / 5}  # of the letters, from which function words tell a language
+_SHARES = {"en": 1 / 12, "zh": 1 / 5}  # of the letters, from which function words decide
 _ENOUGH = 40  # bytes of words; below, one English text in fifty is taken for another language
 
 
@@ -137,7 +137,7 @@ def _likeliest(words: str) -> str:
 
 
 def load_classifier() -> None:
-    """Load what tells the language of texts whose function words do not: 0.1 s, and 30 MB while it
+    """Load the classifier of texts whose function words do not decide: 0.1 s, and 30 MB while it
     loads.
     """
     _likeliest("")

@@ -182,7 +182,7 @@ def test_a_bounded_sample_is_read(monkeypatch):
     assert all(2_700 < len(text) <= 3_300 for text in read)
 
 
-def test_function_words_tell_the_language_without_the_classifier(monkeypatch):
+def test_function_words_decide_without_the_classifier(monkeypatch):
     monkeypatch.setitem(sys.modules, "py3langid", None)  # an import of it fails
     assert language_of(["We were at the lake, and it was as cold as ever."]) == "en"
     assert language_of(["我们昨天在湖边,水还是很冷的。"]) == "zh"
