@@ -25,7 +25,7 @@ from eval.run.ingest import ingest
 from eval.run.progress import RunProgress
 from eval.run.question import Agent, Asked, Outcome, ask, failed, judge_again
 from eval.run.run_files import RecordFile, RunFiles
-from memsys.core.concurrency import run_jobs
+from memsys.core.concurrency import run_jobs, waiting
 from memsys.core.types import Conversation
 from memsys.strategies.strategy import MemoryStrategy
 
@@ -178,7 +178,8 @@ class Runner:
                 self._files.add_calls(calls)
                 self._files.add_step(line)
 
-        wall_ms, failure = ingest(conversation, strategy, self.built.meter, note, begin)
+        with waiting():  # it may take minutes
+            wall_ms, failure = ingest(conversation, strategy, self.built.meter, note, begin)
         with self._lock:
             self.seconds["ingest"] += wall_ms / 1000
             self._failures.note(conversation.id, failure)

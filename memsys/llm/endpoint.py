@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 from urllib.parse import urlsplit
 
 from memsys.core.addresses import check_address, check_key, check_variable
+from memsys.core.concurrency import computing
 from memsys.core.declared import Count, CountFrom0, Range, Seconds, check_fields
 from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
@@ -177,8 +178,6 @@ class Endpoint:
                 budget.check(settings.model, most_tokens)
         self._path = address.path.rstrip("/")
         self._lock = threading.Lock()
-        # A replay is CPU time alone: threads that shared it would take turns, and wait for each.
-        self._replaying = threading.Lock()
         self._opened: Client | None = None
 
     def post(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
@@ -208,7 +207,7 @@ class Endpoint:
 
     def _answer(self, exchange: Exchange) -> Mapping[str, Any]:
         path = self._path + exchange.path
-        with self._replaying:
+        with computing():
             key = exchange.key = key_of("POST", path, exchange.body, exchange.sample)
             recorded = self._recording.to_replay(key)
             if recorded is None and self._recording.mode == "replay":

@@ -10,7 +10,8 @@ import time
 import zlib
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -28,6 +29,7 @@ import httpx2
 from memsys.core.addresses import LOOPBACK
 from memsys.core.errors import InputError
 
+Waiting = Callable[[], AbstractContextManager[None]]
 _ENCODING = "gzip"
 _PART = 65_536  # bytes of an answer per read
 _IDLE_S = 5  # after which a connection is not used again: a firewall may have forgotten it
@@ -83,16 +85,18 @@ class Network:
         self._idle: defaultdict[tuple[str, str], list[_Connection]] = defaultdict(list)
 
     def send(
-        self, request: Outgoing, timeout_s: float, most_bytes: int
+        self, request: Outgoing, timeout_s: float, most_bytes: int, waiting: Waiting = nullcontext
     ) -> tuple[int, Mapping[str, str], bytes]:
         """Return status, headers with names in lower case, and body, unpacked. `timeout_s` bounds
-        the time from connecting to the last byte, `most_bytes` the body. Raises
-        httpx2.TransportError; AnswerTooLarge if an answer with a status of 2xx is larger (another
-        answer is returned without its body); InputError on an unusable proxy or certificates.
+        the time from connecting to the last byte, `most_bytes` the body. Each part of the answer is
+        waited for in a context `waiting`. Raises httpx2.TransportError; AnswerTooLarge if an answer
+        with a status of 2xx is larger (another answer is returned without its body); InputError on
+        an unusable proxy or certificates.
         """
         url = request.url
         deadline = time.monotonic() + timeout_s
         connection = self._connection(url, deadline)
+        connection.waiting = waiting
         target = url._replace(scheme="", netloc="").geturl()
         headers = {**request.headers, "accept-encoding": _ENCODING}
         if connection.proxy is not None and url.scheme == "http":
@@ -229,6 +233,7 @@ class _Connection:
 
     def __init__(self, http: HTTPConnection, proxy: SplitResult | None, deadline: float) -> None:
         self.http, self.proxy, self.deadline = http, proxy, deadline
+        self.waiting: Waiting = nullcontext
         self.idle_since = time.monotonic()
         self.connected = http.sock
         http.sock = self
@@ -270,7 +275,8 @@ class _Incoming(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int | None:
         self._source.within_deadline()
-        return self._raw.readinto(buffer)
+        with self._source.waiting():
+            return self._raw.readinto(buffer)
 
     def close(self) -> None:
         self._raw.close()

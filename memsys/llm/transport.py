@@ -6,9 +6,11 @@ import json
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,6 +18,7 @@ import httpx2
 import openai
 
 from memsys.core.addresses import json_without_secrets, without_secrets
+from memsys.core.concurrency import waiting
 from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
 from memsys.core.types import Usage
@@ -182,13 +185,12 @@ class Client(httpx2.BaseTransport):
         model, texts = exchange.model, body.get("input")
         most = _MOST_BYTES + _VECTOR * (len(texts) if isinstance(texts, list) else 1)
         settle = self._budget.reserve(model, body) if self._budget else lambda _: None
-        started = time.perf_counter()
         exchange.attempts += 1
         exchange.waited_ms = exchange.spent_ms
+        awaited = partial(_awaited, exchange, time.perf_counter())
         try:
-            status, headers, data = self._network.send(request, self._timeout_s, most)
+            status, headers, data = self._network.send(request, self._timeout_s, most, awaited)
             self._reached = True
-            exchange.latency_ms = (time.perf_counter() - started) * 1000
             answer = _parsed(data, model) if 200 <= status < 300 else None
         except httpx2.ConnectError as error:
             settle(Usage(1))  # nothing was sent
@@ -230,6 +232,14 @@ class Client(httpx2.BaseTransport):
             created=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         return None
+
+
+@contextmanager
+def _awaited(exchange: Exchange, started: float) -> Iterator[None]:
+    """Wait for a part of an answer; the last one ends the latency."""
+    with waiting():
+        yield
+        exchange.latency_ms = (time.perf_counter() - started) * 1000
 
 
 def _parsed(data: bytes, model: str) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,7 +12,7 @@ import faiss
 import numpy as np
 import pytest
 
-from memsys.core.concurrency import one_thread, run_jobs
+from memsys.core.concurrency import computing, one_thread, run_jobs, waiting
 from memsys.embed.base import unit_rows
 from memsys.index.vector import VectorIndex
 from memsys.stores.faiss_vectors import FaissVectors
@@ -73,6 +74,38 @@ def test_jobs_are_drawn_by_the_caller_and_only_a_few_ahead():
     watcher.join()
     assert seen[0] <= 4
     assert len(drawn) == 50
+
+
+def test_threads_compute_one_at_a_time_except_while_they_wait():
+    now: list[int] = []
+    together, meeting = 0, threading.Barrier(2)
+
+    def job() -> None:
+        nonlocal together
+        now.append(1)
+        time.sleep(0.001)
+        together += len(now) - 1
+        now.pop()
+        with waiting():
+            meeting.wait(WAIT_S)  # both are waiting at once
+
+    run_jobs([job] * 100, 2)
+    assert together < 25  # a busy machine may stop a thread for longer than others wait
+
+
+def test_nobody_waits_for_a_thread_that_computes_for_long():
+    begun, ended = threading.Event(), threading.Event()
+
+    def long() -> None:
+        begun.set()
+        assert ended.wait(WAIT_S)
+
+    def short() -> None:
+        assert begun.wait(WAIT_S)
+        with computing(), computing():  # the second one asks for no turn
+            ended.set()
+
+    run_jobs([long, short], 2)
 
 
 def test_one_worker_starts_no_thread_and_draws_nothing_ahead():

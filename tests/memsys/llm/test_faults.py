@@ -10,7 +10,7 @@ import time
 import traceback
 from dataclasses import replace
 from multiprocessing.connection import wait
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx2
 import pytest
@@ -68,8 +68,8 @@ def test_a_fault_that_passes_is_retried_and_counted_once(
     # The first attempt alone is short, so that the second succeeds on a busy machine, too.
     send, limits = Network.send, iter([fault.timeout_s])
 
-    def hasty(self: Network, request: Outgoing, timeout_s: float, most: int) -> object:
-        return send(self, request, next(limits, timeout_s), most)
+    def hasty(self: Network, request: Outgoing, timeout_s: float, *more: Any) -> object:
+        return send(self, request, next(limits, timeout_s), *more)
 
     meter = Meter()
     with FaultyServer([*[None] * earlier, fault.behave]) as server:
