@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -65,8 +66,8 @@ def single(arguments: Sequence[str]) -> int:
 def sweep(options: Any, arguments: Sequence[str]) -> int:
     """Make the runs of a sweep, in this process or in those of a launcher."""
     state.arguments = tuple(arguments)
-    overrides = [*options.overrides, "hydra.mode=MULTIRUN"]
     try:
+        overrides = [*_of_jobs(options.overrides), "hydra.mode=MULTIRUN"]
         with readable(), composition(options.config_dir) as hydra, _composed_once():
             batches = hydra.multirun(options.config_name or CONFIG, _job, overrides)
     except BrokenExecutor as error:  # joblib's launcher: it then ends its other workers too
@@ -85,6 +86,22 @@ def sweep(options: Any, arguments: Sequence[str]) -> int:
         complain(f"a run of the sweep failed: {first.fault}")
         return FAILED
     return 0 if not first.code else FAILED if runs() else BAD_INPUT
+
+
+def _of_jobs(overrides: Sequence[str]) -> list[str]:
+    """Return the `overrides` of a sweep. A setting of a group whose options are swept, as
+    strategy.k=3 beside strategy=bm25,fusion, becomes a choice of one value: others have to fit the
+    group's default option, too.
+    """
+    parsed = OverridesParser.create().parse_overrides(list(overrides))
+    swept = {one.key_or_group for one in parsed if one.is_sweep_override()}
+    texts = []
+    for text, one in zip(overrides, parsed, strict=True):
+        key, _, value = text.partition("=")
+        group, _, setting = one.key_or_group.partition(".")
+        is_shared = setting and value and group in swept and not one.is_sweep_override()
+        texts.append(f"{key}=choice({value})" if is_shared else text)
+    return texts
 
 
 @contextmanager

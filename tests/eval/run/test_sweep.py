@@ -71,6 +71,17 @@ def test_the_table_says_what_is_counted(start):
     assert "Types 1-4, mean" not in ended.out
 
 
+def test_a_setting_holds_for_all_strategies_that_are_swept(start, tmp_path, small):
+    for setting in ("strategy.expansion.seeds=2", "strategy.expansion.edges=[mentions]"):
+        start("-m", "strategy=graph_expand,hybrid_gate", setting, *small).ok()
+    first, second, third, fourth = (run.manifest["config"]["strategy"] for run in runs_in(tmp_path))
+    assert first["expansion"]["seeds"] == second["expansion"]["seeds"] == 2
+    assert third["expansion"]["edges"] == fourth["expansion"]["edges"] == ["mentions"]
+    refused = start("-m", "strategy=bm25,graph_expand", "strategy.expansion.seeds=2")
+    assert refused.code == 2
+    assert "strategy.expansion.seeds: the chosen strategy has no such setting" in refused.err
+
+
 @pytest.mark.usefixtures("fault")
 def test_refused_and_broken_runs_do_not_stop_the_others(start, tmp_path, small):
     faults = ("strategy=faulty", "strategy.fault=construct,none,third", "strategy.k=2,0")
