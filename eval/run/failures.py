@@ -81,7 +81,7 @@ class FailurePolicy:
 
 
 @dataclass(slots=True)
-class FailureRow:
+class FailureStreak:
     """Counts failures in a row that are alike: of one phase and class of error.
 
     Once a question has been answered, a conversation that cannot be ingested counts as one failure

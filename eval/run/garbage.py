@@ -27,7 +27,7 @@ def seldom_collected() -> Iterator[None]:
 
 @contextmanager
 def loaded_data_frozen() -> Iterator[None]:
-    """Except what is loaded from garbage collection: looking through it costs a tenth of a run.
+    """Exempt what is loaded from garbage collection: looking through it costs a tenth of a run.
     Afterwards everything is collectable as before, or the next run would find this one in memory.
     """
     if next(_begun) % _RUNS_APART == _RUNS_APART - 1:

@@ -4,37 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple, cast
 
 from eval.records.jsonl import Row
-from eval.records.schema import IngestLine, UsageEntry
-from eval.run.failures import END_THE_RUN, Failure
+from eval.records.schema import IngestLine
+from eval.run.failures import Failure
+from eval.run.measure import measured, usage_entry
 from memsys.core.addresses import without_secrets
-from memsys.core.types import Conversation, Query, Session, Usage
-from memsys.llm.meter import Meter, Reading
+from memsys.core.types import Conversation, Query, Session
+from memsys.llm.meter import Meter
 from memsys.strategies.strategy import MemoryStrategy
 
 _WARM_UP = "Where did we leave off?"  # any words do
-
-
-class Step(NamedTuple):
-    """The result of a phase, or its failure, and the reading of the meter."""
-
-    result: Any
-    failure: Failure | None
-    reading: Reading
-
-
-def measured(phase: str, meter: Meter, job: Callable[[], Any]) -> Step:
-    """Do `job` as a phase. An exception becomes a failure, or is raised if it ends the run."""
-    reading = Reading()
-    try:
-        with meter.phase() as reading:
-            return Step(job(), None, reading)
-    except END_THE_RUN:
-        raise
-    except Exception as error:
-        return Step(None, Failure.of(phase, error), reading)
 
 
 def ingest(
@@ -54,10 +34,10 @@ def ingest(
     step, from 1, before it. Raises the exceptions of END_THE_RUN.
     """
     wall_ms = 0.0
-    for number, (phase, session, step) in enumerate(_steps(conversation, strategy), 1):
+    for number, (phase, session, action) in enumerate(_steps(conversation, strategy), 1):
         begin(number)
         memories, failure, reading = measured(
-            f"ingest {session}" if session else phase, meter, step
+            f"ingest {session}" if session else phase, meter, action
         )
         wall_ms += reading.wall_ms
         line: IngestLine = {
@@ -84,17 +64,6 @@ def ingest(
         if failure:
             return wall_ms, failure
     return wall_ms, None
-
-
-def usage_entry(reading: Reading) -> UsageEntry:
-    """Return the recorded usage of a phase: the sum, and `by_model` where models have names."""
-    by_model = {name: _counts(usage) for name, usage in reading.by_model.items()}
-    counts = _counts(reading.usage) | ({"by_model": by_model} if by_model else {})
-    return cast(UsageEntry, counts)
-
-
-def _counts(usage: Usage) -> dict[str, Any]:
-    return {name: getattr(usage, name) for name in Usage.__slots__}  # asdict is slow
 
 
 def _events(strategy: MemoryStrategy) -> list[Row]:

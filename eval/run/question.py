@@ -19,7 +19,7 @@ from eval.records.rankings import Selection, UnitRanking, selection_of
 from eval.records.schema import Record
 from eval.records.scoring import evidence_fields, plant_fields, question_fields, score_record
 from eval.run.failures import END_THE_RUN, Failure
-from eval.run.ingest import measured, usage_entry
+from eval.run.measure import measured, usage_entry
 from memsys.context.writers import stamp
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Query, Retrieval
@@ -193,14 +193,14 @@ class Asked(NamedTuple):
 
 
 def ask(
-    question: Question, agent: Agent, write: Callable[[Outcome], Outcome]
+    question: Question, agent: Agent, write_retrieval: Callable[[Outcome], Outcome]
 ) -> Callable[[], Asked]:
     """Retrieve for `question` now, and return a job that answers, judges and scores it.
 
-    `write` writes ranking and context to the run's files, and returns the outcome with the hash of
-    the context and what is stored of its ranking. A failure becomes a record with status
-    `error` and no score; if only the judge failed, a record with the other scores and
-    `judge_error`. Raises the exceptions of END_THE_RUN.
+    `write_retrieval`, a method of the runner, writes ranking and context to the run's files, and
+    returns the outcome with the hash of the context and what is stored of its ranking. A failure
+    becomes a record with status `error` and no score; if only the judge failed, a record with the
+    other scores and `judge_error`. Raises the exceptions of END_THE_RUN.
     """
     asked_at = question.asked_at or agent.ends[question.conversation]
     query = Query(question.id, question.text, question.conversation, asked_at)
@@ -209,7 +209,7 @@ def ask(
     if step.failure is None:
         cited = not agent.strategy.written_elsewhere
         try:
-            outcome = write(replace(outcome, retrieval=step.result, cited=cited))
+            outcome = write_retrieval(replace(outcome, retrieval=step.result, cited=cited))
         except (AttributeError, TypeError, ValueError) as error:  # nothing that can be written
             outcome = outcome.unrecordable(error)
     return partial(_answer, outcome, agent.reader, agent.judge, agent.meter)

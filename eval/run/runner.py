@@ -19,7 +19,7 @@ from eval.records.prices import PaidCalls
 from eval.records.rankings import ranked_turns, ranking_line, selection_of
 from eval.records.schema import IngestLine
 from eval.run.build import Built
-from eval.run.failures import FailureLog, FailurePolicy, FailureRow, RepeatedFailure
+from eval.run.failures import Failure, FailureLog, FailurePolicy, FailureStreak, RepeatedFailure
 from eval.run.garbage import loaded_data_frozen
 from eval.run.ingest import ingest
 from eval.run.progress import RunProgress
@@ -57,7 +57,7 @@ class Runner:
     warnings: list[str] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
     _failures: FailureLog = field(init=False)
-    _streak: FailureRow = field(default_factory=FailureRow)
+    _streak: FailureStreak = field(default_factory=FailureStreak)
     _tolerated: frozenset[str] = frozenset()  # ids of questions that failed before
     _lock: threading.RLock = field(default_factory=threading.RLock)  # of files and counts
     _files: RunFiles = field(init=False)
@@ -116,14 +116,17 @@ class Runner:
     def _ingest_and_ask(
         self, conversation: Conversation, questions: list[Question]
     ) -> Iterator[_Job]:
-        """Ingest `conversation` and retrieve for one question after another; yield the rest.
-        Afterwards record the details of the strategy and close it.
+        """Ingest `conversation` and retrieve for one question after another; yield the jobs that
+        answer them. Afterwards record the details of the strategy and close it.
         """
         strategy = self.built.make_strategy(conversation.id)
         try:
-            job = self._ingest(conversation, strategy)
+            failure = self._ingest(conversation, strategy)
             self._progress.at(conversation.id)
-            yield from map(job, questions)
+            agent = self._agent(conversation, strategy)
+            write = partial(self._write_retrieval, conversation.id)
+            for question in questions:
+                yield partial(failed, question, failure) if failure else ask(question, agent, write)
         finally:
             self.details |= strategy.details
             strategy.close()
@@ -156,10 +159,8 @@ class Runner:
                 "the run, or set failures.stop_after=null to go on regardless"
             )
 
-    def _ingest(
-        self, conversation: Conversation, strategy: MemoryStrategy
-    ) -> Callable[[Question], _Job]:
-        """Ingest `conversation`; return the function that turns one of its questions into a job."""
+    def _ingest(self, conversation: Conversation, strategy: MemoryStrategy) -> Failure | None:
+        """Ingest `conversation` and record each step; return the failure that ended it."""
         sessions = len(conversation.sessions)
         embedder = self.built.embedders.of(conversation.id)
         embedder.was_used = False
@@ -183,13 +184,12 @@ class Runner:
         with self._lock:
             self.seconds["ingest"] += wall_ms / 1000
             self._failures.note(conversation.id, failure)
-        if failure is not None:
-            return lambda question: partial(failed, question, failure)
+        return failure
+
+    def _agent(self, conversation: Conversation, strategy: MemoryStrategy) -> Agent:
         ends = {session.owner or conversation.id: session.time for session in conversation.sessions}
-        models, meter = self.built.models, self.built.meter
-        agent = Agent(strategy, models.reader, models.judge, meter, ends)
-        write = partial(self._write_retrieval, conversation.id)
-        return lambda question: ask(question, agent, write)
+        models = self.built.models
+        return Agent(strategy, models.reader, models.judge, self.built.meter, ends)
 
     def _write_retrieval(self, conversation: str, outcome: Outcome) -> Outcome:
         """Write ranking and context of a retrieval from `conversation`; return the outcome with
@@ -198,6 +198,7 @@ class Runner:
         depth, id_, retrieval = self.built.depth, outcome.question.id, outcome.retrieval
         ranking, selection, ranked = retrieval.ranking, None, None
         with self._lock:
+            # What is too large for each record, such as the whole conversation, is stored once.
             if ranking is None and outcome.cited and 0 < depth < len(retrieval.candidates):
                 selection = selection_of(retrieval)
             digest, stored = self._files.add_context(retrieval.context, selection)

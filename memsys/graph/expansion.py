@@ -97,20 +97,20 @@ def expand(
     The start node of a seed is that of its title; its mention edges lead to memories, its
     RELATED_TO edges to entities and on to the memories that mention these. There is one batched
     look-up per hop and one more. A memory is visited once; a seed is never added. `relevance` maps
-    the id of a reached memory to its relevance to the query, 0 to 1.
+    the id of a reached memory to its cosine to the query, or to -inf if it must not be added.
     """
-    rooted = [seed for seed in seeds if seed in graph.start_nodes]
-    starts = [graph.start_nodes[seed] for seed in rooted]
-    ways = _ways(graph, starts, settings)
-    entities = list(dict.fromkeys(via for way in ways for via in way))
+    linked = [seed for seed in seeds if seed in graph.start_nodes]
+    starts = [graph.start_nodes[seed] for seed in linked]
+    reached = _reached_entities(graph, starts, settings)
+    entities = list(dict.fromkeys(via for weights in reached for via in weights))
     nodes = sorted(entities)
     mentions = dict(zip(nodes, graph.store.neighbours(nodes, mentions_only=True), strict=True))
     relevances = dict[str, float]()  # of the nodes of memories
     visited = {MEMORY + seed for seed in seeds}
     added: list[ExpandedMemory] = []
-    for seed, start, way in zip(rooted, starts, ways, strict=True):
+    for seed, start, weights in zip(linked, starts, reached, strict=True):
         best: dict[str, ExpandedMemory] = {}
-        for via, weight in way.items():
+        for via, weight in weights.items():
             is_product = settings.path_weight == "product" or via == start  # whose weight is 1
             for node, _, mention in mentions[via]:
                 if node in visited:
@@ -134,28 +134,30 @@ def _best_first(one: ExpandedMemory) -> tuple[float, str]:
     return -one.score, one.memory_id
 
 
-def _ways(graph: MemoryGraph, starts: Sequence[str], settings: Expansion) -> list[dict[str, float]]:
+def _reached_entities(
+    graph: MemoryGraph, starts: Sequence[str], settings: Expansion
+) -> list[dict[str, float]]:
     """Return, per start, the entities reached with the weight of their path, the start among them
     where mentions are followed. Of several paths to an entity the shortest counts, then the first.
     """
-    ways = [{start: 1.0} for start in starts]
-    fronts = [dict(way) for way in ways]
+    reached = [{start: 1.0} for start in starts]
+    frontiers = [dict(weights) for weights in reached]
     is_product = settings.path_weight == "product"
     for _ in range(settings.hops if "related_to" in settings.edges else 0):
-        nodes = sorted({node for front in fronts for node in front})
+        nodes = sorted({node for frontier in frontiers for node in frontier})
         edges_of = dict(zip(nodes, graph.store.neighbours(nodes), strict=True))
-        for place, (front, way) in enumerate(zip(fronts, ways, strict=True)):
-            reached: dict[str, float] = {}
-            for node, weight in front.items():
+        for place, (frontier, weights) in enumerate(zip(frontiers, reached, strict=True)):
+            following: dict[str, float] = {}
+            for node, weight in frontier.items():
                 edges = (edge for edge in edges_of[node] if edge.kind == "related_to")
-                new = (edge for edge in edges if edge.node not in way)  # no way leads back
+                new = (edge for edge in edges if edge.node not in weights)  # no path leads back
                 for edge in islice(new, settings.neighbours):
-                    reached.setdefault(
+                    following.setdefault(
                         edge.node, weight * edge.weight if is_product else edge.weight
                     )
-            fronts[place] = reached
-            way.update(reached)
+            frontiers[place] = following
+            weights.update(following)
     if "mentions" not in settings.edges:
-        for way, start in zip(ways, starts, strict=True):
-            del way[start]
-    return ways
+        for weights, start in zip(reached, starts, strict=True):
+            del weights[start]
+    return reached

@@ -28,7 +28,8 @@ class GraphExpand(GraphScore):
     A direct result scores its relevance, an added one `edge_weight` * edge + `relevance_weight` *
     relevance: at equal k an added memory has to displace a direct one. `rescore`: memory_score
     orders both by the memory score of graph_score instead. Without `use_graph_expansion` it ranks
-    like graph_score. Below these candidates the start ranking continues.
+    like graph_score. Below these candidates the start ranking continues; Strategy.retrieve takes
+    the k best of all.
     """
 
     def __init__(
@@ -73,37 +74,38 @@ class GraphExpand(GraphScore):
         """Rank direct and expanded candidates; the trace has the paths followed."""
         if not self._expands:
             return super().rank(query)
-        relevance = self.store.ranking(query.text, self._start)
-        return self.finished(query, relevance, *self.expanded(query, relevance))
+        ranking = self.store.ranking(query.text, self._start)
+        candidates, relations, trace = self.expanded(query, ranking)
+        return self.completed(query, ranking, candidates, relations, trace)
 
-    def finished(
+    def completed(
         self,
         query: Query,
-        relevance: Ranking,
+        ranking: Ranking,
         candidates: Sequence[Candidate],
-        stated: Sequence[Candidate],
+        relations: Sequence[Candidate],
         trace: Mapping[str, Any],
     ) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Return what `rank` does: `candidates`, rescored by the memory score if asked for, what
-        continues them, and `stated`; and the trace.
+        """Return what `rank` does: `candidates`, rescored by the memory score if asked for, the rest
+        of `ranking` below them, and `relations`; and the trace.
         """
         if self._rescore:
-            candidates, parts = self.rescored(candidates, relevance.of, query.time)
-            trace = {**trace, **parts}
-        return [*self.continued(candidates, relevance), *stated], trace
+            candidates, terms = self.rescored(candidates, ranking.of, query.time)
+            trace = {**trace, **terms}
+        return [*self.continued(candidates, ranking), *relations], trace
 
     def expanded(
-        self, query: Query, relevance: Ranking
+        self, query: Query, ranking: Ranking
     ) -> tuple[list[Candidate], list[Candidate], dict[str, Any]]:
         """Return direct and expanded candidates, the relations of the entities that were followed,
         both best first, and the trace.
         """
         k, reserved = self.k or len(self.store.memories), self._expansion.reserved
-        direct, rows = self.best(relevance, k), self.store.rows
+        direct, rows = self.best(ranking, k), self.store.rows
 
         def relevance_of(memory: str) -> float:
             row = rows[memory]
-            return relevance.of(row) if self.visible(row) else -inf  # below any threshold
+            return ranking.of(row) if self.visible(row) else -inf  # below any threshold
 
         seeds = [candidate.memory.id for candidate in direct[: self._expansion.seeds]]
         added, entities = expand(self.store.graph, seeds, relevance_of, self._expansion)
@@ -120,7 +122,7 @@ class GraphExpand(GraphScore):
             query, [candidate.memory for candidate in extra if candidate.origin == "expanded"]
         )
         extra = [candidate for candidate in extra if verdicts.get(candidate.memory.id, True)]
-        stated, relation_traces = self._stated(query, entities)
+        relations, relation_traces = self._relations_of(query, entities)
         trace: dict[str, Any] = {
             "expansion": [
                 expanded.traced()
@@ -138,9 +140,9 @@ class GraphExpand(GraphScore):
             extra = [*extra[:reserved], *direct[len(retained) :]]
             extra = list(dict.fromkeys(extra))[: max(k - len(retained), 0)]
         candidates = sorted(retained + extra, key=lambda candidate: -candidate.score)
-        return candidates, stated, trace
+        return candidates, relations, trace
 
-    def _stated(
+    def _relations_of(
         self, query: Query, entities: Sequence[str]
     ) -> tuple[list[Candidate], list[dict[str, Any]]]:
         """Return the best relations of `entities`, at most as many as are set, and their traces."""
@@ -172,10 +174,10 @@ class GraphExpand(GraphScore):
             }
             for statement, score, cosine in best
         ]
-        stated = [
+        relations = [
             Candidate(statement.memory, score, "expanded", True) for statement, score, _ in best
         ]
-        return stated, traces
+        return relations, traces
 
     def _verdicts(self, query: Query, memories: Sequence[Memory]) -> Mapping[str, bool]:
         """Return by id whether the judge finds each of `memories` relevant, by one call; nothing

@@ -45,8 +45,8 @@ class HybridGate(GraphExpand):
         if not self._expands:
             return super().rank(query)
         cosines = self.store.ranking(query.text, "vector")
-        relevance = self.store.ranking(query.text, self._start, cosines)
-        rows, seeds = self.store.rows, self.best(relevance, self._expansion.seeds)
+        ranking = self.store.ranking(query.text, self._start, cosines)
+        rows, seeds = self.store.rows, self.best(ranking, self._expansion.seeds)
         similarities = [cosines.of(rows[one.memory.id]) for one in seeds]
         embedder = self.parts.embedder
         typical = embedder.typical_by_language.get(self.store.language, embedder.typical_similarity)
@@ -55,11 +55,11 @@ class HybridGate(GraphExpand):
         if not decision.open and llm and prompt and spans_domains(query.text, llm, prompt):
             decision = decision._replace(open=True, rule="domains")
         if decision.open:
-            candidates, stated, trace = self.expanded(query, relevance)
+            candidates, relations, trace = self.expanded(query, ranking)
         else:
-            candidates, stated, trace = self.best(relevance)[: self.k], [], {"expansion": []}
+            candidates, relations, trace = self.best(ranking)[: self.k], [], {"expansion": []}
         trace = {"gate": decision._asdict(), **trace}
-        return self.finished(query, relevance, candidates, stated, trace)
+        return self.completed(query, ranking, candidates, relations, trace)
 
 
 class Decision(NamedTuple):

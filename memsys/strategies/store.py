@@ -109,7 +109,7 @@ class Store:
 
     @cached_property
     def by_vector(self) -> VectorIndex:
-        """Index of the vectors of all memories, of which there is at least one."""
+        """Index of the vectors of all memories, of which there is at least one; embeds new ones."""
         embedded = 0 if self._vectors is None else len(self._vectors)
         new = [memory.content for memory in self.memories[embedded:]]
         if new or self._vectors is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.run.failures import Failure, FailurePolicy, FailureRow
+from eval.run.failures import Failure, FailurePolicy, FailureStreak
 from tests.eval.commands import FAULTY, runs_in
 from tests.eval.run.conftest import ALL, THIRD
 
@@ -143,7 +143,7 @@ OK = None
     ],
 )
 def test_failures_in_a_row(seen, in_a_row):
-    row = FailureRow()
+    row = FailureStreak()
     for conversation, failure in seen:
         row.note(conversation, failure)
     assert row.in_a_row == in_a_row
