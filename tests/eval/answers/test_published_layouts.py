@@ -1,12 +1,11 @@
 """Layouts in which other projects publish answers are read with every row matched.
 
-A style renames the columns of a row, a container arranges the rows in a file or a folder.
+A style renames the columns of a row. Where the rows are in a file is of test_containers.py.
 """
 
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -43,22 +42,6 @@ MEM0 = {
     "speaker_1_memory_time": "search_half",
     "speaker_2_memory_time": "search_half",
     "response_time": "answering",
-}
-BARE = {
-    "query": "question",
-    "expected": "gold",
-    "predicted": "answer",
-    "result": "judge_word",
-    "time_cost": "total",
-    "token_usage": "tokens",
-}
-NUMBERED = {
-    "question": "question",
-    "reference": "gold",
-    "pred": "answer",
-    "category": "category",
-    "conv": "number",
-    "grade": "judge",
 }
 OFFICIAL = {
     "question": "question",
@@ -150,23 +133,6 @@ def groups(rows: Sequence[Row], style: Style, by: str = "sample_id") -> dict[str
     return {key: of([row for row in rows if str(row[by]) == key], style) for key in keys}
 
 
-def conversations(rows: Sequence[Row], style: Style) -> Any:
-    means = {"total_tokens": 5_000, "duration": 12.5, "accuracy": 0.5}
-    parts = groups(rows, style).items()
-    found = [{"conversation_id": name, **means, "results": part} for name, part in parts]
-    return {"config": {"model": "m", "top_k": 10}, "conversations": found}
-
-
-def items(rows: Sequence[Row], style: Style) -> Any:
-    sessions = [{"session": n, "memories": 3} for n in range(5)]
-    return {
-        "item_results": [
-            {"item_id": name, "metrics": {"detailed_results": part}, "sessions": sessions}
-            for name, part in groups(rows, style).items()
-        ]
-    }
-
-
 def beside_summaries(rows: Sequence[Row], style: Style) -> Any:
     means = {"overall": "0.5", "temporal": "0.4"}.items()
     summary = [{"question": name, "answer": mean, "count": len(rows)} for name, mean in means]
@@ -177,43 +143,28 @@ def official(rows: Sequence[Row], style: Style) -> Any:
     return [{"sample_id": name, "qa": part} for name, part in groups(rows, style).items()]
 
 
-CASES: dict[str, tuple[Style, Callable[[Sequence[Row], Style], Any] | str]] = {
-    "conversations[].results": (PLAIN, conversations),
-    "item_results[].metrics.detailed_results": (PLAIN, items),
+CASES: dict[str, tuple[Style, Callable[[Sequence[Row], Style], Any] | None]] = {  # None: CSV
     "official": (OFFICIAL, official),
     "Mem0": (MEM0, lambda rows, style: groups(rows, style, "number")),
-    "JSON lines, gzip": (PLAIN, "out.jsonl.gz"),
-    "CSV, conversations by number": (NUMBERED, "out.csv"),
-    "folder of results": (BARE, "folder"),
     "summaries beside the rows": (PLAIN, beside_summaries),
     "questions in capitals with other quotes": (CAPITALS, of),
     "question and gold in an object": (NESTED, of),
     "judge's reasons, contexts and prompts beside": (CROWDED, of),
-    "a table with an index column": (TABLE, "out.csv"),
+    "a table with an index column": (TABLE, None),
 }
 
 
 def write(folder: Path, rows: Sequence[Row], name: str) -> Path:
-    """Write the rows and return the file or folder to read."""
+    """Write the rows and return the file to read."""
     style, make = CASES[name]
-    if make == "folder":
-        (folder / "answers").mkdir()
-        for sample, part in groups(rows, style).items():
-            results = {"accuracy": 0.5, "results": part, "errors": []}
-            path = folder / "answers" / f"sample_{NAMES.index(sample)}.json"
-            path.write_text(json.dumps(results), encoding="utf-8")
-        return folder / "answers"
-    path = folder / (make if isinstance(make, str) else "out.json")
-    if path.suffix == ".csv":
-        with path.open("w", encoding="utf-8", newline="") as file:
-            table = csv.DictWriter(file, list(style))
-            table.writeheader()
-            table.writerows(of(rows, style))
-    elif path.suffix == ".gz":
-        lines = "".join(f"{json.dumps(row)}\n" for row in of(rows, style))
-        path.write_bytes(gzip.compress(lines.encode()))
-    else:
+    path = folder / "out"
+    if make is not None:
         path.write_text(json.dumps(make(rows, style)), encoding="utf-8")
+        return path
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, list(style))
+        table.writeheader()
+        table.writerows(of(rows, style))
     return path
 
 
