@@ -99,14 +99,15 @@ def write_rankings(
     depth: int | None = 100,
     selected: bool = False,
     size: int = 1000,
+    unit: str = "turn",
 ) -> Path:
-    """Add to a run folder the turn ids ranked for questions; each memory is one turn of 5 tokens,
-    and each store has `size` turns in 30 sessions.
+    """Add to a run folder the ids ranked for questions; each memory is one turn of 5 tokens, or one
+    `session`, and each store has `size` turns in 30 sessions.
     """
     path = folder / "manifest.json"
     described = json.loads(path.read_text(encoding="utf-8"))
     stores = {id_: id_.partition("/")[0] for id_ in rankings}
-    described["retrieval"] = {"depth": depth, "unit": "turn", "rule": RULE}
+    described["retrieval"] = {"depth": depth, "unit": unit, "rule": RULE}
     sizes = {"turns": size, "sessions": 30}
     described["stores"] = dict.fromkeys(stores.values(), sizes)
     path.write_text(json.dumps(described), encoding="utf-8")

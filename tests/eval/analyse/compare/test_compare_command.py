@@ -219,7 +219,6 @@ def test_what_should_not_be_compared_is_refused_unless_forced(runs, said, refuse
         (["--score", "mem0_f1", "--type", "adversarial"], "no question of adversarial"),
         (["--out", "{file}"], "is a file"),
         (["--out", "new", "--against", "all"], "use --against first or best"),
-        (["nowhere"], "nowhere: no such run"),
         ([], "name two or more to compare"),
     ],
 )

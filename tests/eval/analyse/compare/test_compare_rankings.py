@@ -17,7 +17,7 @@ from eval.summary.measures import choose, share
 from memsys.core.errors import InputError
 from tests.eval import factory
 from tests.eval.analyse.compare.made_runs import load, write_run
-from tests.eval.analyse.retrieval.ranked_runs import of_sessions, ranked, records
+from tests.eval.analyse.retrieval.ranked_runs import ranked, records
 
 ANSWERED = {"answer": "answer", "abstained": False, "scores": {"locomo_f1": 0.5}}
 
@@ -89,8 +89,8 @@ def test_answers_come_first_where_all_runs_have_some(tmp_path):
 
 
 def test_whole_sessions_are_compared_by_measures_of_sessions(tmp_path, said):
-    theirs = ranked(tmp_path / "theirs", (1, 2), "theirs")
-    of_sessions(Path(theirs))  # none of whose names is that of a session with evidence
+    # None of their names is that of a session with evidence.
+    theirs = ranked(tmp_path / "theirs", (1, 2), "theirs", unit="session")
     read = ranked(tmp_path / "read", (2, 3), "read", rows=records(**ANSWERED))
     unread = ranked(tmp_path / "unread", (2, 3), "unread")
     for mine in (read, unread):

@@ -77,7 +77,6 @@ def test_score_and_threshold(tmp_path, said):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ("nowhere", "nowhere: no such run"),
         ("{run} --expanded {run}", "--expanded: needs --direct RUN"),
         ("{run} --direct {run}", "have no trace.expansion"),
         ("{run} --correct 0", "--correct 0: scores are 0 to 1"),

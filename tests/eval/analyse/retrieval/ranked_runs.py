@@ -44,6 +44,7 @@ def ranked(
     length: int = 100,
     depth: int | None = 100,
     selected: bool = False,
+    unit: str = "turn",
     **fields: Any,
 ) -> str:
     """Write a run whose evidence is at `places`, or at those of its conversation; return its path.
@@ -56,13 +57,5 @@ def ranked(
     found = {
         row["id"]: ranking(*placed.get(row["conversation"], places), length=length) for row in rows
     }
-    factory.write_rankings(folder, found, depth=depth, selected=selected)
+    factory.write_rankings(folder, found, depth=depth, selected=selected, unit=unit)
     return str(folder)
-
-
-def of_sessions(folder: Path) -> None:
-    """Make the run in `folder` one that ranked whole sessions."""
-    for name in ("manifest.json", "rankings.jsonl", "memories.jsonl"):
-        text = (folder / name).read_text(encoding="utf-8")
-        changed = text.replace('"unit": "turn"', '"unit": "session"')
-        (folder / name).write_text(changed, encoding="utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval.analyse.retrieval.__main__ import main
-from tests.eval.analyse.retrieval.ranked_runs import CONVERSATIONS, of_sessions, ranked, records
+from tests.eval.analyse.retrieval.ranked_runs import CONVERSATIONS, ranked, records
 from tests.eval.factory import error
 
 NDCG = (1 / (1 + 1 / log2(3))).__format__(".3f")  # the first of two at rank 1, the other beyond 10
@@ -277,8 +277,7 @@ def test_writes_every_measure_by_type_and_the_curves(tmp_path, said):
 
 def test_rankings_of_sessions_are_measured_as_sessions(tmp_path, said, refused):
     rows = records(evidence=["D1:1", "D2:4"])
-    run = ranked(tmp_path / "one", (), rows=rows)
-    of_sessions(Path(run))
+    run = ranked(tmp_path / "one", (), rows=rows, unit="session")
     error = refused(main, run, "--unit", "turn")
     assert "whole sessions were ranked, not turns" in error
     error = refused(main, run, "--measure", "session_recall@10turns")

@@ -151,10 +151,7 @@ def test_a_card_has_the_rank_of_each_evidence_turn_that_was_ranked(first):
 
 
 def test_ranks_of_sessions_where_only_sessions_are_ranked(first):
-    write_rankings(first, {"ash/1": ["D2", "D1"]}, depth=2)
-    manifest = json.loads((first / "manifest.json").read_text())
-    manifest["retrieval"]["unit"] = "session"
-    (first / "manifest.json").write_text(json.dumps(manifest))
+    write_rankings(first, {"ash/1": ["D2", "D1"]}, depth=2, unit="session")
     rows = [row | {"retrieved": None} for row in records()]
     (first / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (run,) = made(first)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -99,11 +98,7 @@ def test_cutoffs_beyond_the_depth_are_unknown(first):
 
 def test_rankings_of_sessions_are_measured_as_sessions(first, second):
     ids = [row["id"] for row in records()]
-    for folder in (first, second):
-        write_rankings(folder, dict.fromkeys(ids, ("D2", "D3", "D1")), depth=3)
-    manifest = json.loads((first / "manifest.json").read_text(encoding="utf-8"))
-    manifest["retrieval"]["unit"] = "session"
-    (first / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    write_rankings(first, dict.fromkeys(ids, ("D2", "D3", "D1")), depth=3, unit="session")
     block = _block(first, _ranked(second, 1, 2))
     charts = [part for part in block.parts if isinstance(part, Chart)]
     assert [[one.name for one in chart.legend] for chart in charts] == [["better<i>"], ["plain"]]
