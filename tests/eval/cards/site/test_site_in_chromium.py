@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from eval.cards.site.__main__ import main
 from tests.eval.cards.site.made_cards import HALF, HOSTILE, card, keyless, write
-from tests.eval.pages.browse.driven import needs_driver, start
-from tests.eval.pages.shown import ground, measured, needs_chromium
+from tests.eval.pages.browse.driven import Page, needs_driver, start
+
+pytestmark = needs_driver
 
 # The width of the page, the number of parts that stick out of it, and whether names stay in sight.
 _MEASURE = """
@@ -24,11 +24,13 @@ const box = document.querySelector(".scroll");
 box.scrollLeft = 10000;
 const stays = !first || Math.abs(first.getBoundingClientRect().left -
   box.getBoundingClientRect().left) <= 2 || box.scrollLeft < 70;
-parent.postMessage([document.documentElement.scrollWidth, outside.length, stays].join(" "), "*");"""
+return [document.documentElement.scrollWidth, outside.length, stays];"""
+_GROUND = """
+return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number);"""
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cards = [
         card("mem0_cloud_of_somebody", 0.5, verdicts=0.2),
         card("zep", 0.4, verdicts=None),
@@ -37,37 +39,39 @@ def site(tmp_path: Path) -> Path:
         card("half", types=HALF),
         keyless("graph_expand"),
     ]
-    assert main([str(write(tmp_path / "cards", *cards)), "--out", str(tmp_path / "site")]) == 0
-    return tmp_path / "site"
+    folder = tmp_path_factory.mktemp("made")
+    assert main([str(write(folder / "cards", *cards)), "--out", str(folder / "site")]) == 0
+    return folder / "site"
 
 
-def pages(site: Path) -> dict[str, Path]:
-    return {"table": site / "index.html", "card": next((site / "cards").glob("evil*.html"))}
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[Page]:
+    chrome = start(tmp_path_factory.mktemp("profile"))
+    yield Page(chrome, f"{site.as_uri()}/")
+    chrome.quit()
 
 
-@needs_chromium
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", ["table", "card"])
-def test_only_tables_scroll_sideways(site, name, width):
-    assert measured(pages(site)[name], _MEASURE, width) == [str(width), "0", "true"]
+@pytest.mark.parametrize("pattern", ["index.html", "cards/evil*.html"])
+def test_only_tables_scroll_sideways(site, page, pattern, width):
+    page.window(width)
+    page.chrome.get(next(site.glob(pattern)).as_uri())
+    assert page.chrome.execute_script(_MEASURE) == [width, 0, True]
 
 
-@needs_chromium
-@pytest.mark.parametrize("dark", [False, True])
-def test_light_and_dark(site, tmp_path, dark):
-    assert ground(pages(site)["table"], tmp_path / "p.png", dark=dark)[:2] == (not dark, dark)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark(page, scheme):
+    page.window(390, scheme)
+    page.chrome.get(f"{page.home}index.html")
+    ground = sum(page.chrome.execute_script(_GROUND))
+    assert ground > 700 if scheme == "light" else ground < 100
 
 
-@pytest.fixture
-def chrome(tmp_path: Path) -> Iterator[Chrome]:
-    browser = start(tmp_path / "driven")
-    yield browser
-    browser.quit()
-
-
-@needs_driver
-def test_the_table_is_sorted_by_keys_and_nothing_else_runs(site, chrome):
-    chrome.get(pages(site)["table"].as_uri())
+def test_the_table_is_sorted_by_keys_and_nothing_else_runs(page):
+    page.window(1280)
+    page.complaints()  # of earlier tests
+    chrome = page.chrome
+    chrome.get(f"{page.home}index.html")
 
     def heading(title: str):
         path = f"//table[1]//th[starts-with(normalize-space(), '{title}')]"
@@ -93,5 +97,4 @@ def test_the_table_is_sorted_by_keys_and_nothing_else_runs(site, chrome):
     assert column(1) == ["Evil ", "mem0_", "xxxxx", "zep"]
     chrome.find_element(By.LINK_TEXT, "strict").click()
     assert chrome.current_url.endswith("/original-strict.html")
-    errors = [one["message"] for one in chrome.get_log("browser") if one["level"] == "SEVERE"]
-    assert errors == []
+    assert page.complaints() == []

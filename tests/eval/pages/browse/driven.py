@@ -23,7 +23,7 @@ needs_driver = pytest.mark.skipif(
 _FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    "--disable-dev-shm-usage",
+    *("--disable-dev-shm-usage", "--hide-scrollbars"),
 )
 
 
