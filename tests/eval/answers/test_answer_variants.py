@@ -21,7 +21,6 @@ from tests.eval.answers.conftest import right_answers
 
 Row = dict[str, Any]
 LONG = "a" * 20_000
-DEEP = "[" * 100_000
 DIGITS = "9" * 5_000
 
 

@@ -65,15 +65,9 @@ def test_filters_keep_the_index_in_the_file_and_limit_each_conversation(sample, 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"conversations": ["conv-9"]}, "'conv-9' is not one of conv-1"),
         ({"conversations": "conv-1"}, "conversations: 'conv-1'; use a list"),
-        (
-            {"types": ["multihop"]},
-            "'multihop' is not one of multi_hop, temporal, open_domain, single_hop, adversarial",
-        ),
         ({"types": ["temporal"]}, "my.json: no question is left"),
         ({"types": []}, r"dataset.types: \[\]; use a list, such as \[multi_hop\], or null"),
-        ({"limit": 0}, "dataset.limit: 0; use a whole number of 1 or more"),
     ],
 )
 def test_a_filter_that_cannot_be_met(sample, load, options, says):
@@ -153,7 +147,6 @@ def test_the_example_in_the_documentation_loads(load):
     [
         ("x.json", "x.json: is a pipe; name a regular file"),
         ("", r"no \*\.json in this folder; put one there or correct dataset\.path"),
-        ("nowhere.json", "no such file or folder; correct dataset.path"),
         ("~nobody-has-this-name/x", "no such file or folder"),
     ],
 )

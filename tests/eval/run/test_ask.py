@@ -12,10 +12,9 @@ from eval.datasets.types import Question
 from eval.judges.judge import Judge, Judgement
 from eval.readers import Answer, Reader
 from eval.records.schema import Record
-from eval.run.question import Agent, Asked, Outcome, ask, judge_again
+from eval.run.question import Agent, Asked, Outcome, ask
 from memsys.core.types import Candidate, Memory, Origin, Query, Retrieval, Session, Usage
 from memsys.llm.base import LLMError
-from memsys.llm.budget import BudgetReached
 from memsys.llm.meter import Call, Meter
 from memsys.strategies.strategy import MemoryStrategy
 
@@ -150,16 +149,6 @@ def test_a_failed_judge_takes_nothing_but_its_verdict_away():
     assert record["usage"]["judge"]["input_tokens"] == 50
 
 
-def test_judging_again_changes_the_verdict_and_its_cost_alone():
-    fixed = Fixed()
-    before = recorded(fixed, judge=Judging(fixed.meter, fails=True))
-    after = json.loads(judge_again(QUESTION, before, Judging(fixed.meter), fixed.meter).line)
-    at_once = recorded(fixed, judge=Judging(fixed.meter))
-    fields = {field for field in before if before[field] != after[field]}
-    assert fields <= {"judge", "judge_error", "scores", "latency_ms", "waited_ms"}
-    assert {field for field in at_once if at_once[field] != after[field]} <= {"latency_ms"}
-
-
 def test_a_context_that_is_no_text_is_a_failure():
     def refuse(outcome: Outcome) -> Outcome:
         outcome.retrieval.context.encode()
@@ -174,21 +163,3 @@ def test_a_context_that_is_no_text_is_a_failure():
     failure = found.outcome.failure
     assert (failure.phase, failure.kind) == ("record", "UnicodeEncodeError")
     assert json.loads(found.line)["context_sha256"] is None
-
-
-def test_type_5_is_not_judged():
-    fixed = Fixed()
-    question = Question("c/1", "c", 5, "adversarial", "Who?", None, ())
-    record = recorded(fixed, question, Judging(fixed.meter))
-    assert record["judge"] is None
-    assert record["scores"]["judge"] is None
-    assert set(record["usage"]) == {"retrieve", "answer"}
-
-
-def test_a_budget_that_is_reached_ends_the_run_and_not_the_question():
-    class Broke(Fixed):
-        def read(self, question: str, retrieval: Retrieval) -> Answer:
-            raise BudgetReached("no more")
-
-    with pytest.raises(BudgetReached):
-        asked(Broke())

@@ -100,7 +100,6 @@ def test_a_port_that_is_taken(server):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["nowhere"], "no such run"),
         (["x", "--port", "70000"], "0 to 65535"),
         (["--out", "out"], "name the runs"),
     ],
