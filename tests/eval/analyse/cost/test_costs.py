@@ -166,3 +166,9 @@ def test_unknown_says_so(answer, tmp_path, said):
     assert table(out, "phase")["answer"][-1] == "unknown"
     assert table(out, "run")["one"][-1] == "unknown"
     assert (table(out, "phase")["ingest"] == ["unknown"] * 4) == (answer is None)
+
+
+def test_wrong_input_is_one_line(tmp_path, refused):
+    run = write(tmp_path / "one", used())
+    for names, words in (([tmp_path / "no"], "no such run"), ([run, run], "named 2 times")):
+        assert words in refused(cost.main, *names)

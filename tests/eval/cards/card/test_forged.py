@@ -160,6 +160,10 @@ OF_RUN: dict[str, tuple[Callable[[Json], object], str]] = {
     "configuration": (lambda c: c.update(config_sha256=OTHER), "config_sha256: 0000"),
     "system": (lambda c: c.update(system="graph_walk"), "system: graph_walk on the card, bm25"),
     "kind": (lambda c: c.update(kind="imported"), "kind: imported on the card, run of the run"),
+    "weights": (
+        lambda c: c["files"].append(entry(c, "data") | {"role": "weights"}),
+        "weights: small.json",
+    ),
 }
 
 

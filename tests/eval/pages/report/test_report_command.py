@@ -71,6 +71,7 @@ def test_gains_show_both_answers_and_the_difference_unopened(first, second):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
+        (["FIRST", "FIRST"], "named 2 times"),
         (["FIRST", "--out", "x.md"], "--out x.md: the page and the markdown need different names"),
         (["FIRST", "OPEN"], "the run is running; resume it to its end first"),
         (["OPEN"], "the run is running; resume it to its end first"),
