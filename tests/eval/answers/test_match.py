@@ -134,6 +134,16 @@ def test_mem0_positions_are_confirmed_by_the_questions(rows, write, dataset):
     assert _answers(swapped)["second/1"] == "Rex"
 
 
+def test_a_folder_is_one_source_whose_files_name_the_conversations(rows, write, dataset):
+    for name in ("first", "second"):
+        part = [{**row, "sample_id": None} for row in rows if row["sample_id"] == name]
+        folder = write(part, f"parts/{name}.json").parent
+    file = read_answers(folder, dataset)
+    assert _answers(match(file.rows, dataset)) == _expected(rows)
+    whole = (file.source.name, file.source.bytes)
+    assert whole == ("parts", sum(one.bytes for one in file.sources))
+
+
 def test_indices_that_count_from_1_are_recognised_or_asked_about(rows, lines, dataset):
     moved = [
         {k: v for k, v in row.items() if k != "question"} | {"qa_index": row["qa_index"] + 1}
