@@ -189,20 +189,15 @@ def test_files_are_loaded_or_refused_in_one_line(tmp_path):
     alone, whole, both = (json.dumps(one).encode() for one in (sample, [sample], [sample, other]))
     packed = gzip.compress(whole)
     files: list[tuple[bytes, Expected]] = [
-        (b"", "not JSON"),
         (b"{not json", r"my\.json: not JSON \(column 2"),
         (b"[]", "must be a list of samples"),
         *((one, "#1: .* an object") for one in (b"[[]]", b"[5]", b"null", b"true")),
         (b"{}", "#1: sample_id: must be a text"),
         (b"[NaN]", r"my\.json: \[0\]: NaN is not JSON"),
-        (whole + b" x", "not JSON .*Extra data"),
         (b"\xef\xbb\xbf" + whole, N),
-        ("[{'é'".encode("latin-1"), r"not UTF-8 \(byte 3\)"),
         (packed, N),
-        (packed[:-20], "gzip data is damaged or truncated"),
         (alone, N),
         (both, 2 * N),
-        (both.replace(b'"other"', b'"harbour"'), "harbour: sample_id: used twice"),
         (whole[:-1] + b", 5]", "#2: must be an object"),
         (whole.replace(b'"category": 1', b'"category": 1, "category": 2', 1), "'category' occurs"),
     ]
