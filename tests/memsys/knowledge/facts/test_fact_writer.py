@@ -166,7 +166,7 @@ def test_a_fact_deleted_by_another_turn_stays_deleted(bag_of_words, turn, left, 
 @pytest.mark.parametrize(
     ("bad", "fault"),
     [
-        (("ADD", '{"why": '), "broken_json"),  # for others see test_operations
+        (("ADD", '{"why": '), "broken_json"),  # for others see test_fact_prompts
         (call("DELETE", id=9), "unknown_id"),
         (call("UPDATE", id=0, content="Mara is a fern"), "unknown_id"),
     ],
