@@ -14,7 +14,6 @@ from omegaconf import OmegaConf
 
 import memsys.core.types
 from baselines.rankings import BM25, GraphWalk, HybridRank, NoMemory, Oracle
-from memsys.core.errors import InputError
 from memsys.core.types import Query
 from memsys.index.rank import IndexSettings
 from memsys.knowledge.memory.turns import Turns
@@ -22,7 +21,6 @@ from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 from tests.memsys.build import (
     SESSIONS,
-    BagOfWords,
     MakeParts,
     Planned,
     ids,
@@ -37,14 +35,6 @@ TALK = session(
     1, datetime(2024, 3, 2), *(("Mara", content.removeprefix("Mara: ")) for content in COSINES)
 )
 FILLER = session(2, datetime(2024, 3, 3), *[("Theo", "rain")] * 4)
-
-
-def test_bm25_ranks_by_words_and_embeds_nothing(parts):
-    embedder = BagOfWords()
-    found = ids(ingest_all(BM25(parts(embedder), 3)).retrieve(query("Whose seedlings were sold?")))
-    assert found[0] == "D3:1"
-    assert set(found[1:]) == {"D1:3", "D1:4"}
-    assert embedder.batches == []
 
 
 def test_bm25_scores_by_the_formula(parts):
@@ -162,15 +152,6 @@ def test_a_new_session_changes_the_graph(parts):
     strategy.ingest(session(2, datetime(2024, 3, 3), ("Mara", "barley feeds the geese of Ilse")))
     # Unknown texts are most like the question: the walk starts at the new one, from the other end.
     assert walked(strategy)[:2] == ["barley feeds the geese of Ilse", CHAIN[2]]
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"seeds": 0}, {"steps": 0}, {"damping": 1.0}, {"weight": 1.5}, {"start": "random"}]
-)
-def test_wrong_numbers_are_named(parts, wrong):
-    (name,) = wrong
-    with pytest.raises(InputError, match=name):
-        walk(parts, 3, **wrong)
 
 
 CONF = Path(__file__).parents[2] / "conf" / "strategy"

@@ -27,18 +27,6 @@ def add(store: Memory, text: str, id_: str = "D1:1", time: datetime = MAY, **own
     return store.add(said(text, id_), infer=True, time=time, **({"user_id": "mara"} | own))
 
 
-def test_facts_are_stored_with_their_sources(tmp_path):
-    llm = Planned([facts(fact("Mara has a kiln", "Mara", 1, when="yesterday"))])
-    with memory(tmp_path, llm=llm) as store:
-        added = add(store, "I got a kiln yesterday", metadata={"app": 1})
-        (found,) = store.search("kiln", user_id="mara")
-    assert (len(added.changes), added.faults) == (1, [])
-    record = found.record
-    assert record.memory == "Mara has a kiln (2024-05-07)"
-    assert (record.turns, record.metadata, record.time) == (("D1:1",), {"app": 1}, MAY)
-    assert (record.kind, record.speaker) == ("fact", "Mara")
-
-
 def two(tmp_path: Path, decision: Any, new: str = "Mara sold the kiln") -> tuple[Any, Memory, Any]:
     """A store with one fact, after a second was decided on."""
     rows = fact("Mara has a kiln", "Mara", 1), fact(new, "Mara", 2)
@@ -55,6 +43,7 @@ def test_a_fact_is_updated_or_deleted_and_the_tokens_of_every_call_are_logged(tm
     assert change == ("UPDATE", "Mara has a kiln", "Mara had a kiln")
     (record,) = store.get_all(user_id="mara")
     assert (record.turns, record.time, record.metadata) == (("D1:1", "D2:1"), JUNE, {"b": 2})
+    assert (record.kind, record.speaker) == ("fact", "Mara")
     assert "1. Mara has a kiln" in llm.asked["decide"][0]
     assert store.search("Mara had a kiln", user_id="mara")[0].score == pytest.approx(1)
     steps = [one["step"] for one in added.events]

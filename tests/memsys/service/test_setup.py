@@ -179,6 +179,11 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
     assert (made.relations, made.llm) == (None, None)
 
 
+LAUGHS = "a0: &a0 [x, x]\n" + "".join(
+    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 12)
+)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -227,6 +232,8 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
         ("index: {b: 9}\n", "index.b: 9; use"),
         ("procedure: {max_tokens: 0}\n", "procedure.max_tokens: 0; use"),
         ("k: [\n", "mine.yaml: not YAML"),
+        (LAUGHS, "mine.yaml: not YAML: more than 200,000 values once its aliases are"),
+        pytest.param("x" * 10_000_001, "mine.yaml: has 10,000,001 bytes", id="long"),
         ("- k\n", "cannot be read as a configuration"),
     ],
 )
@@ -236,9 +243,10 @@ def test_what_cannot_be_used_is_named(tmp_path, text, message):
     with pytest.raises(InputError) as caught:
         load_setup(path)
     assert message in str(caught.value)
+    assert len(str(caught.value)) < 1_000
 
 
-@pytest.mark.parametrize("content", [None, "{", "{}", '{"config": 3}'])
+@pytest.mark.parametrize("content", [None, "{", "{}", '{"config": 3}', "[" * 5_000])
 def test_a_folder_without_a_run_is_named(tmp_path, content):
     if content is not None:
         (tmp_path / "manifest.json").write_text(content)

@@ -61,7 +61,7 @@ class TestLateInteraction(Contract):
         return option("late_interaction", parts, k, budget, **self.change)
 
 
-STARTING = ("graph_score", "graph_expand", "hybrid_gate", "late_interaction", "decompose")
+STARTING = "graph_score graph_expand hybrid_gate late_interaction decompose graph_walk".split()
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,12 @@ STARTING = ("graph_score", "graph_expand", "hybrid_gate", "late_interaction", "d
         ("late_interaction", {"pool": 2}, "pool: "),
         ("late_interaction", {"weight": 1.5}, "weight: "),
         ("decompose", {"conjuncts": "verbs"}, "conjuncts: "),
-        *(("auto", {wrong: 0}, f"{wrong}: ") for wrong in ("seeds", "steps")),
-        ("auto", {"damping": 1.0}, "damping: "),
+        ("graph_walk", {"weight": 1.5}, "weight: "),
+        *(
+            (name, {wrong: value}, f"{wrong}: ")
+            for name in ("auto", "graph_walk")
+            for wrong, value in (("seeds", 0), ("steps", 0), ("damping", 1.0))
+        ),
     ],
 )
 def test_wrong_settings_are_named(parts, name, wrong, said):
