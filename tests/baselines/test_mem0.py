@@ -1,7 +1,5 @@
 """Mem0 as a strategy: current facts of both speakers, found by cosine; raw messages on demand."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, ClassVar

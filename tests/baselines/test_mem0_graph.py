@@ -1,7 +1,5 @@
 """Mem0 with a graph: facts and relations share one context, each with a number of its own."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import datetime

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from functools import cache, partial

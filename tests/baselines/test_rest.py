@@ -1,7 +1,5 @@
 """strategy=rest against a service that a test may make misbehave."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Every option of every group composes with the rest, can be built, and explains itself."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from copy import deepcopy

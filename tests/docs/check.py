@@ -1,7 +1,5 @@
 """Whether a command exists, and takes the arguments that a page gives it: nothing is run."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import re

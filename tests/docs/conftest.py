@@ -1,7 +1,5 @@
 """Commands of the pages run with the vectors that all runs of the tests share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

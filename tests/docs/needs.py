@@ -1,7 +1,5 @@
 """What commands of the docs need that a test does not have: all others are run."""
 
-from __future__ import annotations
-
 import re
 
 _NEEDS = {  # pattern: reason

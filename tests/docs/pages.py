@@ -1,7 +1,5 @@
 """The pages that users read: their commands, and the files that the reader is to write."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Commands of README and docs take their arguments, and run unless they need what tests lack."""
 
-from __future__ import annotations
-
 import io
 import re
 import runpy

@@ -1,7 +1,5 @@
 """README and findings: examples run as written, figures are those of the tables."""
 
-from __future__ import annotations
-
 import csv
 import re
 import sys

@@ -1,7 +1,5 @@
 """The pages of the site: all of docs is in the navigation, no link or anchor is dead."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Small invented memories, conversations, embedders and a model for the tests of floors 1 and 2."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What every strategy must do. A test class inherits `Contract` and says how to make one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Settings of a part that call what they must not, for every place that reads configurations."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is left of a text or a vector in files or in objects, for tests of deletion."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import Iterator

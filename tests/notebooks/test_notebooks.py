@@ -1,7 +1,5 @@
 """The notebooks run on the sample, and their committed outputs are clean."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """Parts, and a library that is always there: the keeper, run by this very interpreter."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing

@@ -2,8 +2,6 @@
 them by the cosine of vectors that it asks the gateway for. A message may make it misbehave.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """A process at the other end of a pipe that misbehaves on request."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What the tests of the real libraries share: they run only where the library is installed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What a scripted model answers to each of the real libraries about TALK."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

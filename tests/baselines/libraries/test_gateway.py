@@ -1,7 +1,5 @@
 """The gateway through the protocol's own client: what a library would see, and what is kept."""
 
-from __future__ import annotations
-
 import queue
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """A library behind its pipe and gateway keeps the contract of every strategy."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever the process at the other end does, a request ends: with a reply or an error."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -2,8 +2,6 @@
 they leave of a forgotten message.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """An adapter with a server of its own, here a sleeping child."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from typing import Any

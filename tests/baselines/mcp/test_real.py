@@ -1,7 +1,5 @@
 """Real servers of the registries, where they are installed (docs/mcp.md), and ours."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The strategy over a toy: evidence, faults, costs and forgetting."""
 
-from __future__ import annotations
-
 import os
 import select
 import time

@@ -1,7 +1,5 @@
 """Which tools are chosen, and the items and turns that their results are read as."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A toy memory server over the official library: good, or with one fault (`python toy.py KIND`)."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

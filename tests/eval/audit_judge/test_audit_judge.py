@@ -1,7 +1,5 @@
 """Audits of judges, and their statistics."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Probes: right ones mean the same as the gold, wrong ones never do."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from eval.audit_judge.probes import KINDS, RIGHT, buried, make_probes, reformatted, vague

@@ -1,7 +1,5 @@
 """`python -m eval bench`: generated data, the model that it calls, its parts and their tables."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

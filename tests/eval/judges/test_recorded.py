@@ -1,7 +1,5 @@
 """Verdicts that are looked up, and the stand-in that never passes for a judge."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The keyless reader: what a question asks for, one answer of each kind, and abstention."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Damaged run folders: one line with file, field and remedy, and never another number."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

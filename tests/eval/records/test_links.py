@@ -1,7 +1,5 @@
 """Run folders that somebody else made: nothing is read or written through a link or a pipe."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

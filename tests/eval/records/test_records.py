@@ -1,7 +1,5 @@
 """Lines on disk and in CSV, locks, ids in the formats of TREC, and the description of fields."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

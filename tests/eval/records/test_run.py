@@ -1,7 +1,5 @@
 """Runs are read whole, with a label each, or refused in one line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

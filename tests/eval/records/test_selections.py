@@ -1,7 +1,5 @@
 """Large selections are stored once, with their context, and read as if each record had them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

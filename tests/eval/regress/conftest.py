@@ -1,7 +1,5 @@
 """A pin, outcomes and scores by question made by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fitting fusion and auto: repeatable, and blind to the conversations for reporting."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

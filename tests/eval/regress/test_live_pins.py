@@ -1,7 +1,5 @@
 """Pins of runs that call a model: a scripted one behind a real port, and the replayed sample."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

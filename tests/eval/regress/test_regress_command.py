@@ -1,7 +1,5 @@
 """The gate as it is used: a strategy that was broken is stopped, by a table that says where."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The shipped pins, how they are written anew, and verdicts: OK, OKish and FAIL."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

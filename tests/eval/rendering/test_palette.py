@@ -1,7 +1,5 @@
 """Colours and marks of charts."""
 
-from __future__ import annotations
-
 import re
 from itertools import combinations
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables say what their intervals are over, and show no scores of a run without answers."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import pytest

@@ -1,7 +1,5 @@
 """Numbers as text, and tables in the width of the terminal."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Runs under an answer key with errors corrected or left out: both scores, and the ceiling."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

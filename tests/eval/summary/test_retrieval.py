@@ -1,7 +1,5 @@
 """Measures of a run's rankings: by question, by type, and what rankings do not determine."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

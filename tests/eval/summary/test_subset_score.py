@@ -1,7 +1,5 @@
 """A run on a subset: what is asked, what is recorded, what is told of all questions."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import asdict, replace

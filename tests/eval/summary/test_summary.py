@@ -1,7 +1,5 @@
 """Cells by hand, the tables made of them, and means, shares and differences."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from collections.abc import Iterator

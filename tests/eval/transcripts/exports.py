@@ -1,7 +1,5 @@
 """Small exports of each format, written for these tests, and files of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command: what it writes and prints, what it masks and shortens, and that it stays local."""
 
-from __future__ import annotations
-
 import json
 import re
 import socket

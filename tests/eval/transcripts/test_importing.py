@@ -1,7 +1,5 @@
 """Exports of each format become conversations with sessions and times."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """Questions by rule: each has one right answer, and its evidence is known."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import date, datetime
 

@@ -1,7 +1,5 @@
 """Jobs at once and threads: their number, who draws them, and what an error leaves behind."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

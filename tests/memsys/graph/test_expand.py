@@ -1,7 +1,5 @@
 """What the graph adds to a ranking: neighbours of what was found, and terms of a score."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import combinations

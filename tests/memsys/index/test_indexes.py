@@ -1,7 +1,5 @@
 """What ranks the memories of a store, small or large: exact where it says so, close where not."""
 
-from __future__ import annotations
-
 import bm25s
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Each signal of the fusion ranking, on stores small enough to compute it by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

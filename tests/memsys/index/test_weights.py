@@ -1,7 +1,5 @@
 """Cues of the fusion ranking in English and Chinese, and the weights of its signals."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Right answers of the OpenAI protocol, computed from the request alone."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

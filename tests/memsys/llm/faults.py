@@ -1,7 +1,5 @@
 """What a server may do wrong: behaviours for FaultyServer's script."""
 
-from __future__ import annotations
-
 import json
 import socket
 import struct

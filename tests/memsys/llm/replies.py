@@ -1,7 +1,5 @@
 """What servers have sent in answer to a chat request: name, behaviour, and what becomes of it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A loopback server that speaks the OpenAI protocol, and misbehaves where a script tells it to."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

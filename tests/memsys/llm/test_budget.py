@@ -1,7 +1,5 @@
 """What calls cost: limits before they are made, and a meter of what was used."""
 
-from __future__ import annotations
-
 import re
 import threading
 import time

@@ -1,7 +1,5 @@
 """What is asked of a model, what comes back, and what is replayed."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from socketserver import BaseRequestHandler

@@ -2,8 +2,6 @@
 key, which is sent to the server, is found nowhere else.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """JSON of a schema: the reply format that a server accepts, and what a value must be."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The local model for real, each time in a process of its own: loaded, asked, stopped."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap

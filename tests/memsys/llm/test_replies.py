@@ -1,7 +1,5 @@
 """Replies of servers: none gives a traceback, a hang or an answer that is none."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

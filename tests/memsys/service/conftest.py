@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from functools import cache

@@ -1,7 +1,5 @@
 """Memories over a deterministic embedder, without a model unless one is scripted."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A retrieval task of mteb over rows in memory; needs mteb."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

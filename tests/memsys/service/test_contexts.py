@@ -2,8 +2,6 @@
 benchmark's reader gets.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from datetime import datetime

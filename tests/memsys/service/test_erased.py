@@ -1,7 +1,5 @@
 """Texts that were deleted with their history are in no file of a memory's folder."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime

@@ -2,8 +2,6 @@
 the stored ones that it may contradict.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from pathlib import Path

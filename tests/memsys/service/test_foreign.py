@@ -1,7 +1,5 @@
 """A configuration that somebody else wrote builds nothing that the project does not offer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The tools, called by the official client within this process and in one of their own."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

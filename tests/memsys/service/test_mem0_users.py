@@ -1,7 +1,5 @@
 """Code that was written for mem0 runs with the import changed, as its quick start does."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """What an add accepts: one message, images, instructions, and the names of arguments in mem0."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from typing import Any

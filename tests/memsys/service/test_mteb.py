@@ -1,7 +1,5 @@
 """Strategies as search models of MTEB and PyTerrier, called and scored as by those."""
 
-from __future__ import annotations
-
 import re
 import sys
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What is added is found by its owner alone, can be changed and dropped, and leaves a history."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path

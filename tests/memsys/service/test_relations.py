@@ -1,7 +1,5 @@
 """Relations are written with the facts, found by user, agent and run, ended, and deleted."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The running summary: refreshed in the background, and found by search."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """The parts come from a run that was benchmarked, or from a file with the same groups."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A memory ranks by the classes that were benchmarked: same order, same scores, real accesses."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Threads, tasks, processes, and a process that is killed between a change and its vector."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import signal

@@ -1,7 +1,5 @@
 """What was deleted is in no file of a store, once the store is compacted."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The conversations of data/associations: what each strategy retrieves for their two questions."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The five strategies with the numbers that are shipped in conf/."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from copy import deepcopy
 from functools import cache

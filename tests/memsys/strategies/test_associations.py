@@ -5,8 +5,6 @@ Letters are the turns that answer: J Japanese cuisine, S the seafood allergy; I 
 Nolan, W The Wandering Earth. None of them shares a word with its question.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

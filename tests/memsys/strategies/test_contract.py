@@ -1,7 +1,5 @@
 """The strategies keep the contract from every start ranking, and keep owners apart."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """graph_expand and hybrid_gate on sixteen memories, two of which share a red bowl."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from math import log
 

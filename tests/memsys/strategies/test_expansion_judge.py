@@ -1,7 +1,5 @@
 """The gate before an expansion, and a model that judges expansions or decomposes questions."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Strategies that weigh several signals: fusion, and auto, which adds a walk over the graph."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from functools import partial

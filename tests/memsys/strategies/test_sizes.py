@@ -1,7 +1,5 @@
 """What each strategy says that it holds, and large stores: the same is found there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

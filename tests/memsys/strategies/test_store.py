@@ -1,7 +1,5 @@
 """A store, its languages, what strategies share, and deletion that the contract does not cover."""
 
-from __future__ import annotations
-
 import gc
 import time
 from weakref import ref

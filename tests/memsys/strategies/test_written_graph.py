@@ -1,7 +1,5 @@
 """graph=relations: strategies over the graph that a model writes."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Bundles: what a run used, in one file, replayed elsewhere."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

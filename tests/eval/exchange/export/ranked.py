@@ -1,7 +1,5 @@
 """Run folders with rankings that are made here, of data sets that are loaded again."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A run exported in the layout of BEIR, with the pools of LMEB."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An export is whole or absent, replaces nothing unasked, and says whose texts it contains."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

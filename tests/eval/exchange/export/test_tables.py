@@ -1,7 +1,5 @@
 """Parquet and CSV files have the values of the records, the rankings and the summary."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sys

@@ -1,7 +1,5 @@
 """A run exported as TREC scores in other programs as it does here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import ir_measures

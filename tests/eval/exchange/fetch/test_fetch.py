@@ -1,7 +1,5 @@
 """Fetching against a real HTTP server on the loopback interface."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

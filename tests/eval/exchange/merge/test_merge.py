@@ -1,7 +1,5 @@
 """Parts of a run, merged, are the run that was never split."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

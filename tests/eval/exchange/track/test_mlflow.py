@@ -1,7 +1,5 @@
 """Runs in a real file store of MLflow."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from importlib.util import find_spec

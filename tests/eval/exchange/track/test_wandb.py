@@ -1,7 +1,5 @@
 """Runs in real offline folders of Weights & Biases."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Iterator

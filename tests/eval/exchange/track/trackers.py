@@ -1,7 +1,5 @@
 """Trackers without a library: one that remembers, one that fails."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from eval.exchange.track.finished import FinishedRun

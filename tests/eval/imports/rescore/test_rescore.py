@@ -1,7 +1,5 @@
 """`python -m eval rescore` as a user calls it."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The same answers rescored under another answer key: runs and imported answers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from shutil import copytree
 

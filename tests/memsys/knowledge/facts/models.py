@@ -1,7 +1,5 @@
 """Scripted models: each call is answered by what a test planned for its kind."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What a model is shown of a conversation and its images, and what of its reply becomes a fact."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from pathlib import Path

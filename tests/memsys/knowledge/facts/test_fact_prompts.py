@@ -1,7 +1,5 @@
 """The prompts for facts, and what is read of a reply: further lists, and operations."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import datetime

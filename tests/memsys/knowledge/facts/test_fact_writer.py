@@ -1,7 +1,5 @@
 """Facts are added, changed, dropped and left alone as a model says; faults cost what they must."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A run's history becomes one numbered record; what it quotes is checked against the history."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

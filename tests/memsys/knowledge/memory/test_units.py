@@ -1,7 +1,5 @@
 """Turns, windows, observations, chunks and facts of a conversation as memories."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """A scripted model for facts and relations, and the small graphs that tests tell it to write."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -1,8 +1,6 @@
 """A new relation ends what a model says it contradicts, and only of what the model was shown: those
 of its owner and of the owners in view."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Relations are found by a question's entities and its likeness to triples, and link memories."""
 
-from __future__ import annotations
-
 import json
 from math import log
 from typing import Any

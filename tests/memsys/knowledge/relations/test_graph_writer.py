@@ -1,7 +1,5 @@
 """What a model is offered, and what of its reply is read, added, merged and logged."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

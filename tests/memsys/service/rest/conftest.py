@@ -1,7 +1,5 @@
 """A server that the tests of a process share, without memories at the beginning of each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

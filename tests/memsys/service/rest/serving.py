@@ -1,7 +1,5 @@
 """The real server in a process of its own, its application within this one, and clients of both."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -2,8 +2,6 @@
 the server keeps its own OpenAPI document, whatever is generated from it.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -1,7 +1,5 @@
 """The operations of mem0's REST server: create, retrieve, search, update, delete and reset."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The operations over HTTP: what is asked is done, and what is wrong is said in one form."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

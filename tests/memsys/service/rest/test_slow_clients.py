@@ -1,7 +1,5 @@
 """A client that sends nothing, half of its headers, or drips them, is closed in time."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading
