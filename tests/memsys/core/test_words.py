@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from memsys.core.terms import cjk_terms, is_cjk, language_of, stem, terms, words
+from memsys.core.terms import cjk_terms, is_cjk, language_of, terms, words
 from memsys.core.titles import title_of
 from memsys.strategies.decompose import conjunction_of
 
@@ -112,10 +112,6 @@ def test_each_conjunct_gets_the_rest_of_the_question():
 )
 def test_a_text_is_read_as(read, text, expected):
     assert read(text) == expected
-
-
-def test_a_possessive_is_the_word_itself():
-    assert stem("mother's") == stem("mother") == stem("mothers")
 
 
 CHATS = {

@@ -10,9 +10,9 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.graph.expansion import ExpandedMemory, Expansion, expand
-from memsys.graph.score import access_frequency, accesses, connectivity, graph_statistics, recency
+from memsys.graph.score import access_frequency, accesses, connectivity, recency
 from memsys.graph.store import Edge, MemoryGraph, NetworkXStore
-from tests.memsys.build import NOON, memory
+from tests.memsys.build import memory
 from tests.memsys.strategies.make import settings
 
 
@@ -221,17 +221,6 @@ def test_only_a_later_session_is_an_access():
         **{"early": (3, 5), "own": (1, 5), "beside": (1, 5)},
         **{"later": (0, 5), "last": (0, 9), "untitled": (0, 3)},
     }
-
-
-def test_graph_statistics_join_them_in_order():
-    store = NetworkXStore()
-    store.add([("m:a", "e:x", "mentions", 0.4), ("m:b", "e:x", "mentions", 0.4)])
-    talk = [memory("a", "", day=1), memory("none", "", day=2), memory("b", "", day=4)]
-    a, none, b = graph_statistics(MemoryGraph(store, {"a": "e:x", "b": "e:x"}), talk)
-    around = (1, 1, pytest.approx(0.4), pytest.approx(0.04 + 0.015 + 0.12))
-    assert a == (around, 1, NOON.replace(day=4))
-    assert none == ((0, 0, 0, 0), 0, NOON.replace(day=2))
-    assert b == (around, 0, NOON.replace(day=4))
 
 
 def test_access_frequency_is_log_scaled_and_capped_at_100():

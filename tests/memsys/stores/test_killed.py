@@ -1,8 +1,9 @@
-"""A process that is killed leaves a store that opens and contains all that was written."""
+"""What was written outlives a kill, and what was deleted is in no file of a compacted store."""
 
 import subprocess
 import sys
 from contextlib import closing
+from typing import Any
 
 import pytest
 
@@ -10,11 +11,13 @@ from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.neo4j_relations import Neo4jRelations
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
+from memsys.stores.qdrant_vectors import QdrantVectors
 from memsys.stores.relations import RelationStore
 from memsys.stores.vectors import VectorStore
+from tests.memsys.left import files_with
 from tests.memsys.stores.arcadedb import DATABASE
-from tests.memsys.stores.made import cosine, node, relation
-from tests.memsys.stores.places import PASSWORD_VARIABLE
+from tests.memsys.stores.made import cosine, node, pool, relation
+from tests.memsys.stores.places import PASSWORD_VARIABLE, RELATIONS, VECTORS, VectorPlace
 from tests.memsys.stores.writer import ROWS
 
 
@@ -87,3 +90,86 @@ def test_relations_in_a_server_outlive_the_kill_of_their_client(bolt_url):
     written = killed_after(20, "neo4j", *where)
     with closing(Neo4jRelations(bolt_url, "root", PASSWORD_VARIABLE, DATABASE, "Killed")) as store:
         check_relations(store, written)
+
+
+KEPT = pool(1, 60, 32)
+GONE, CHANGED, CLEARED = "memo-7-zebra", "memo-8", "memo-0-yak"
+IDS = [f"memo-{i}" for i in range(60)]
+IDS[7] = GONE
+
+
+def filled(place: VectorPlace) -> Any:
+    """A store from which one vector was deleted, one replaced, and one owner cleared."""
+    store = place.open()
+    store.put("ann", IDS, KEPT)
+    store.put("bo", [CLEARED], -KEPT[:1])
+    store.drop("ann", [GONE])
+    store.put("ann", [CHANGED], -KEPT[9:10])
+    store.clear("bo")
+    return store
+
+
+@pytest.mark.parametrize("name", ["faiss_file", "qdrant_edge_folder"])
+def test_a_vector_store_leaves_nothing(name, tmp_path):
+    place = VECTORS[name](tmp_path)
+    gone = (GONE, CLEARED, KEPT[7], KEPT[8], -KEPT[0])
+    with closing(filled(place)) as store:
+        for needle in (GONE, KEPT[7]):
+            assert files_with(tmp_path, needle), "what is searched for has to be found before"
+        before = store.nearest("ann", KEPT[3], 59)
+        assert store.compact() is True
+        assert not files_with(tmp_path, *gone)
+        assert files_with(tmp_path, KEPT[3])
+        assert store.nearest("ann", KEPT[3], 59) == before
+        store.put("ann", ["memo-60"], KEPT[7:8])
+        assert len(store.ids("ann")) == 60
+    with closing(place.open()) as store:
+        assert store.nearest("ann", KEPT[3], 59)[0].id == "memo-3"
+        assert len(store.ids("ann")) == 60
+        assert store.compact() is True  # of nothing
+
+
+@pytest.mark.parametrize("name", ["faiss_memory", "qdrant_edge_temporary"])
+def test_an_empty_store_and_one_in_memory_are_compact(name, tmp_path):
+    with closing(VECTORS[name](tmp_path).open()) as store:
+        assert store.compact() is True
+        store.put("ann", IDS, KEPT)
+        assert (store.compact(), len(store.ids("ann"))) == (True, 60)
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_an_interrupted_compaction_loses_nothing(tmp_path, moved):
+    place, shard = VECTORS["qdrant_edge_folder"](tmp_path), tmp_path / "new" / "shard"
+    filled(place).close()
+    old = shard.with_name("shard.old")
+    if moved:  # killed before the old shard was removed, or else before the second move
+        old.mkdir()
+        (old / "data").write_text(GONE)
+    else:
+        shard.rename(old)
+    with closing(place.open()) as store:
+        assert len(store.ids("ann")) == 59
+    assert [path.name for path in shard.parent.iterdir()] == ["shard"]
+
+
+def test_a_relation_file_leaves_nothing(tmp_path):
+    place, rows = RELATIONS["networkx_file"](tmp_path), pool(1, 20)
+    names = [f"zebra{i}x" for i in range(20)]
+    with closing(place.open()) as store:
+        store.put_nodes("ann", [node(*one) for one in zip(names, rows, strict=True)])
+        store.put_relations("ann", [relation("zebra7x", "has met", "zebra8x")])
+        store.put_relations("ann", [relation("zebra1x", "has left", "zebra2x")])
+        store.drop_nodes("ann", ["zebra7x"])
+        store.drop_relations("ann", [("zebra1x", "has left", "zebra2x")])
+        gone = ("zebra7x", "has met", "has left", rows[7])
+        for needle in gone:
+            assert files_with(tmp_path, needle)
+        assert store.compact() is True
+        assert not files_with(tmp_path, *gone)
+        assert files_with(tmp_path, "zebra8x")
+        assert len(store.nodes("ann")) == 19
+
+
+def test_a_server_says_that_it_alone_decides():
+    assert QdrantVectors("http://127.0.0.1:1").compact() is False
+    assert Neo4jRelations("bolt://127.0.0.1:1", password_variable=None).compact() is False
