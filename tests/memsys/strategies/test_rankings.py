@@ -1,15 +1,20 @@
+"""Rankings by cosine, by memory score and by single tokens, and the whole conversation in order."""
+
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from math import exp, log
 from typing import Any
 
 import pytest
 
+from memsys.core.errors import InputError
 from memsys.core.tokens import count_tokens
 from memsys.strategies.plain import FullContext, VectorOnly
 from tests.memsys.build import (
     SESSIONS,
     TURN_IDS,
+    BagOfTokens,
     BagOfWords,
     MakeParts,
     Planned,
@@ -19,7 +24,7 @@ from tests.memsys.build import (
     session,
 )
 from tests.memsys.contract import QUERIES
-from tests.memsys.strategies.make import graph_score
+from tests.memsys.strategies.make import graph_score, option
 
 
 def test_full_context_is_all_turns_in_their_order_or_the_newest_of_a_budget(parts):
@@ -145,3 +150,72 @@ def test_the_starts_differ_and_by_words_nothing_is_embedded(parts):
     assert ids(by_word.retrieve(asked)) == ["D2:1"]
     assert embedder.batches == []
     assert ids(by_vector.retrieve(asked)) == ["D1:1"]  # all cosines are equal: the oldest
+
+
+late = partial(option, "late_interaction")
+
+
+@pytest.fixture
+def token_parts(parts: MakeParts) -> MakeParts:
+    return lambda embedder=None, **other: parts(embedder or BagOfTokens(), **other)
+
+
+def ranked(strategy: Any, text: str) -> list[str]:
+    return [one.memory.id for one in ingest_all(strategy).rank(query(text))[0]]
+
+
+def test_without_weight_the_start_ranking_is_unchanged(token_parts):
+    for one in QUERIES:
+        start = ranked(VectorOnly(token_parts(), 10), one.text)
+        assert ranked(late(token_parts(), 10, weight=0), one.text) == start
+
+
+def test_maxsim_alone_orders_the_pool(token_parts):
+    strategy = ingest_all(late(token_parts(), 10, weight=1))
+    found, _ = strategy.rank(query("My bowl cracked in the kiln"))
+    scores = strategy.store.max_sim("My bowl cracked in the kiln")
+    rows = strategy.store.rows
+    assert found[0].memory.id == "D2:2"
+    by_hand = [scores[rows[one.memory.id]] for one in found]
+    assert by_hand == sorted(by_hand, reverse=True)
+
+
+def test_below_the_pool_the_start_ranking_continues(token_parts):
+    text = "Where did Mara sell a bowl at the market?"
+    start = ranked(VectorOnly(token_parts(), 10), text)
+    found = ranked(late(token_parts(depth=10), 3, pool=4, weight=1), text)
+    assert sorted(found[:4]) == sorted(start[:4])
+    assert found[4:] == start[4:]
+
+
+def test_the_token_vectors_count_in_the_size(token_parts):
+    strategy = ingest_all(late(token_parts()))
+    before = strategy.size()["bytes"]
+    strategy.retrieve(QUERIES[0])
+    contents = [one.content for one in strategy.store.memories]
+    tokens = sum(len(BagOfTokens().tokens_of(content).ids) for content in contents)
+    vectors = 4 * 64 * 10
+    assert strategy.size()["bytes"] == before + vectors + 2 * 64 * tokens
+
+
+def test_an_embedder_without_tokens_is_refused_at_once(token_parts):
+    with pytest.raises(InputError, match=r"^other: .*embedder\.pooling=tokens"):
+        late(token_parts(BagOfWords("other")))
+
+
+class Chinese(BagOfTokens):
+    languages = frozenset(("zh",))
+
+
+@pytest.mark.parametrize(
+    ("embedder", "why"),
+    [(BagOfWords("fallback"), "no token vectors"), (Chinese(), "language")],
+)
+def test_without_fit_token_vectors_the_start_ranking_is_left(token_parts, embedder, why):
+    given = token_parts(embedder)
+    given.embedder.is_fallback = embedder.name == "fallback"
+    strategy = ingest_all(late(given, 10, start="hybrid"))
+    for one in QUERIES[:3]:
+        ranked, trace = strategy.rank(one)
+        assert ranked == strategy.best(strategy.store.ranking(one.text, "hybrid"))
+        assert trace == {"late_interaction": why}
