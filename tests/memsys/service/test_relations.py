@@ -79,6 +79,7 @@ def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path):
         assert texts(found) == ["Mara owns a kiln"]
         (one,) = found.relations
         shown = one.as_json()
+        assert found["relations"] == [shown]
         assert shown.pop("score") == pytest.approx(one.score)
         assert one.score > 0.5
         assert shown == {
