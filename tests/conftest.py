@@ -1,7 +1,5 @@
 """What all tests share: at the end of a test run, the skips are counted by reason."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Folders that all workers of a test session share."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The house: folders of eval, one direction of imports, no cycle of packages."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from graphlib import CycleError, TopologicalSorter

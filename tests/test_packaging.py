@@ -1,7 +1,5 @@
 """Files about the project as a whole: versions that agree, systems that it can be imported on."""
 
-from __future__ import annotations
-
 import json
 import runpy
 import subprocess

@@ -1,7 +1,5 @@
 """The wheel: what it contains, and its commands in a folder without a clone."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Configurations composed quickly, for the many small runs of one process."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from contextlib import contextmanager

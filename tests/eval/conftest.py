@@ -1,7 +1,5 @@
 """Folders, data and runs that the tests of floor 3 share."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The examples of docs/extend.md, as files of a user's own folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.docs.pages import PROJECT, examples

@@ -1,7 +1,5 @@
 """Valid records, manifests and run folders; tests change the fields that they are about."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ on while the file that the variable FAULT names exists, so that a run and its re
 fault has gone, have one configuration.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Sweeps as processes of their own, whose workers can be killed, and a Ray cluster for them."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

@@ -1,7 +1,5 @@
 """The questions of the bundled sample, and right answers to them as rows of a file of answers."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

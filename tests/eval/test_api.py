@@ -1,7 +1,5 @@
 """Run folders as data frames: the same numbers as in summaries and comparisons."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small data set with the traps of the real one, and files of answers to it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 An expectation of a variant is a pattern of that line, or items of the account.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

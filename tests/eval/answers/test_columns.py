@@ -1,7 +1,5 @@
 """Columns of answer files under any name: by name and by contents."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path

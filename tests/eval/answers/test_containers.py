@@ -1,7 +1,5 @@
 """Lists of objects in files of answers: where they are found, and the rows in them."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

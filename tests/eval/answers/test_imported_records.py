@@ -2,8 +2,6 @@
 becomes of them when they are scored again.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 A style renames the columns of a row. Where the rows are in a file is of test_containers.py.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Files of rankings: every layout says the same, and a bad one is refused in one line."""
 
-from __future__ import annotations
-
 import json
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """Small folders in the layouts of BEIR and LMEB, written for tests."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Samples in LoCoMo-Plus's layout and conversations in LoCoMo's, with words of our own."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Instances in LongMemEval's official layout, with words of our own."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

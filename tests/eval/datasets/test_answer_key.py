@@ -1,7 +1,5 @@
 """Answer keys: errors of one's own, overlays without texts, and what is refused."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

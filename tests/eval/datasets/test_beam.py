@@ -1,7 +1,5 @@
 """Reading BEAM's layout."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from itertools import count

@@ -1,7 +1,5 @@
 """Reading the layouts of BEIR and LMEB."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

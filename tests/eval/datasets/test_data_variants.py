@@ -1,7 +1,5 @@
 """Any file is loaded as it says, or refused in one line that names the place."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import gzip

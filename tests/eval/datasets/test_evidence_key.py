@@ -1,7 +1,5 @@
 """Evidence keys: wrong citations corrected, excluded, and overlays that do not belong."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

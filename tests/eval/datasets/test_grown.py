@@ -1,7 +1,5 @@
 """Stores that grow: the same questions and evidence, and more unrelated sessions around them."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

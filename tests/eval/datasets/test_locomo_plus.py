@@ -1,7 +1,5 @@
 """Reading LoCoMo-Plus's layout, stitching it into conversations, and runs without gold answers."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections import Counter

@@ -1,7 +1,5 @@
 """Reading LongMemEval's layout, and session ids that do not give away where the answer is."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Known errors of LongMemEval's answers, and runs over its layout as a user starts them."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

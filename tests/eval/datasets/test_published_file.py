@@ -2,8 +2,6 @@
 can be answered from their evidence, and hardly from anything else.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

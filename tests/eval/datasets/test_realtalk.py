@@ -1,7 +1,5 @@
 """Reading REALTALK's layout, and the published chats where they are."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Data sets loaded again from a manifest, and a user's own one from docs/extend.md."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

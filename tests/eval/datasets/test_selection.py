@@ -1,7 +1,5 @@
 """Splits of the conversations, and one store for all: ids, order, owners, what is refused."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Sessions, turns, times, speakers, observations; questions, gold answers and evidence."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from datetime import datetime

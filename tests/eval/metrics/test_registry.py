@@ -1,7 +1,5 @@
 """The registry of scores, and a user's metric from docs/extend.md."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

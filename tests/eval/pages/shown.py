@@ -1,7 +1,5 @@
 """Pages as they are, parsed."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 _VOID = {"meta", "link", "br", "wbr", "circle", "rect", "polygon", "line", "path", "input"}

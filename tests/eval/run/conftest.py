@@ -1,7 +1,5 @@
 """What tests of runs share."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from dataclasses import replace

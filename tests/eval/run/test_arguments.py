@@ -1,7 +1,5 @@
 """Arguments as a newcomer types them: the answer names the right spelling, and nothing is run."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os

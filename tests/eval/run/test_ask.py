@@ -1,7 +1,5 @@
 """One question, one record."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import datetime

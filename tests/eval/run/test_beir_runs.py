@@ -1,7 +1,5 @@
 """Runs over retrieval benchmarks: rankings without answers."""
 
-from __future__ import annotations
-
 import pytest
 
 from eval.analyse.compare.__main__ import main as compare

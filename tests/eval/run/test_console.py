@@ -1,7 +1,5 @@
 """The last lines of a run name what makes sense after it, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """estimate=true: calls, tokens and dollars without request, key or files."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from contextlib import redirect_stdout

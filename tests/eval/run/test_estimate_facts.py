@@ -1,7 +1,5 @@
 """estimate=true for memories that a model writes: no more than a run makes of them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

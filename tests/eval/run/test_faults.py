@@ -2,8 +2,6 @@
 run, and when a run that ended has failed.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 for the deletion of turns, what a run does then, and what it records.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Runs over memories that somebody else wrote, and over chunks, which not every strategy takes."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path

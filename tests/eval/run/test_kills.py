@@ -1,7 +1,5 @@
 """Kills at random moments lose, double and change nothing, and pay for no answer twice."""
 
-from __future__ import annotations
-
 import signal
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """A conversation in a language that the run's embedder does not know."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Sweeps whose runs are in other processes, or on other nodes: the same runs, whatever dies."""
 
-from __future__ import annotations
-
 import shlex
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Faults of the machine: a full or read-only disk, a folder that cannot be, and SIGTERM."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

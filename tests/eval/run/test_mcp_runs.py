@@ -1,7 +1,5 @@
 """Runs over servers of the Model Context Protocol, from the command to the manifest."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -2,8 +2,6 @@
 unbroken run of characters: it grows linearly with their length.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import signal

@@ -1,7 +1,5 @@
 """Planted facts in whole runs, whose rates of harm are known exactly."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs over one store of all conversations, and under another evidence key."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The progress of a run: a bar on a terminal and in a notebook, plain lines in a log file."""
 
-from __future__ import annotations
-
 import io
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Runs record the rankings behind their questions, apart from what is read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A run over HTTP against the real server finds what the same ranking finds in process."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

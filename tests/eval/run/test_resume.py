@@ -1,7 +1,5 @@
 """Runs that are killed, stopped, broken or moved go on where they were; nothing else may."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

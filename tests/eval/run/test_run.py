@@ -1,7 +1,5 @@
 """A run on the bundled sample, as a user starts it: what it prints and leaves behind."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

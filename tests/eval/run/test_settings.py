@@ -2,8 +2,6 @@
 input of a command: exit code 2, one clear line, and nothing left behind.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Several runs by one command."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Run folders written by hand: scores are chosen, so that every figure is known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

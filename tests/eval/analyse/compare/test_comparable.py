@@ -1,7 +1,5 @@
 """Which runs may be compared, on which scores and questions."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs compared by measures of their rankings, those without answers among them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

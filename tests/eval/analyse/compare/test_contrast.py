@@ -1,7 +1,5 @@
 """Differences, their tests and verdicts on scores whose truth is chosen."""
 
-from __future__ import annotations
-
 import pytest
 
 from eval.metrics.stats.interval import Interval

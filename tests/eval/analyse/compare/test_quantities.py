@@ -1,7 +1,5 @@
 """Runs compared by the ratio of what their questions take."""
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Dollars of recorded usage, and `python -m eval cost` over runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

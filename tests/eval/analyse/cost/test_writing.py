@@ -1,7 +1,5 @@
 """`python -m eval cost --writing`: the cost of ingestion, from real small runs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

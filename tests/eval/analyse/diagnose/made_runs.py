@@ -1,7 +1,5 @@
 """Records and runs written by hand: every memory `mX` holds the one turn `X`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Evidence found directly and by expansion, and what it displaces."""
 
-from __future__ import annotations
-
 from eval.analyse.diagnose.__main__ import displaced, expansion, where_found
 from eval.analyse.diagnose.gate import found_turns, recall
 from eval.analyse.diagnose.pairing import pair_with_direct

@@ -1,7 +1,5 @@
 """The gate against an oracle gate, on questions whose outcome is known, and abstention."""
 
-from __future__ import annotations
-
 from eval.analyse.diagnose.gate import (
     abstention,
     against_oracle,

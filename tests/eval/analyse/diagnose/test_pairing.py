@@ -1,7 +1,5 @@
 """Which runs may stand beside which, and why others may not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

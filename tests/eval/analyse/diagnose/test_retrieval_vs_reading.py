@@ -1,7 +1,5 @@
 """Retrieval or reading: shares by evidence, what is lost where, and the ranks of what is missed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A data set of two conversations, in which rankings of others are scored."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

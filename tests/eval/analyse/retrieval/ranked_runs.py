@@ -1,7 +1,5 @@
 """Run folders whose evidence is at chosen ranks, so that every measure is known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

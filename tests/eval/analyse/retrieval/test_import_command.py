@@ -1,7 +1,5 @@
 """`python -m eval retrieval FILE`: a ranking of another system becomes a run without answers."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Rankings of others are matched to questions, turns and sessions, and never by guess."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Measures of rankings as a data frame: of runs, and of rankings without a file and a folder."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

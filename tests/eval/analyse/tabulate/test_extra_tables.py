@@ -1,7 +1,5 @@
 """Interaction and gates on runs whose outcome is chosen."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Strategies by data sets, from runs whose rankings are chosen."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A paper's figures beside own ones: claims judged by runs that are written by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

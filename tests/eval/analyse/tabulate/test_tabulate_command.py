@@ -1,7 +1,5 @@
 """A sweep and its table, as they are called, and which runs an experiment consists of."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Cards of small runs and imports, and the command that verifies them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A card whose numbers do not follow from its files is refused, whatever was changed in it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A card says what a run was, in at most 20 kB, and nothing of the machine or of the texts."""
 
-from __future__ import annotations
-
 import json
 from shutil import copytree
 

@@ -1,7 +1,5 @@
 """Cards of the published answers to LoCoMo: each verifies, and none with another's answers."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 from pathlib import Path

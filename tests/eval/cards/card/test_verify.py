@@ -1,7 +1,5 @@
 """Cards verify from what they name: a run folder, its records, its rankings, published answers."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

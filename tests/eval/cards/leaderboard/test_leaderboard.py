@@ -1,7 +1,5 @@
 """The leaderboard: means under protocols and keys, ranks on joint draws, pairs and groups."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Ranks on joint draws, pairs of systems, and groups without a difference shown."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

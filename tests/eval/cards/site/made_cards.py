@@ -1,7 +1,5 @@
 """Made-up score cards."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`.ci/check-cards`: a proposed card passes only if its numbers follow from its files."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Systems are ranked together only where data set, questions, protocol and answer key agree."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The site in a real browser: on a phone and on a desk, by light and in the dark, and sorted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The site as files: whole, safe, reproducible, and no folder of something else is touched."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

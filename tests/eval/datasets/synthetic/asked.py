@@ -1,7 +1,5 @@
 """Requests to `llm=grammar` as the libraries send them, and parts of its replies."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

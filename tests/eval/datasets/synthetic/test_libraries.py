@@ -1,7 +1,5 @@
 """What `llm=grammar` answers to the requests of cognee, HippoRAG, langmem, Letta and LightRAG."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

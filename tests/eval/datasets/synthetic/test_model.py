@@ -1,7 +1,5 @@
 """The model that knows the grammar: what it answers to the prompts that the strategies send."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

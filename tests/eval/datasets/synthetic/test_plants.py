@@ -1,7 +1,5 @@
 """Planted facts: the truth of every kind, in generated and in given conversations."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

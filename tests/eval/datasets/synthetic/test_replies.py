@@ -1,7 +1,5 @@
 """What the model that knows the grammar answers to mem0ai 2 and 1, and to graphiti."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

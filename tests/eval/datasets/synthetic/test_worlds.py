@@ -1,7 +1,5 @@
 """What the generator promises: evidence, parameters, and questions for values that were."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from functools import cache

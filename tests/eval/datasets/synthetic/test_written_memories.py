@@ -1,7 +1,5 @@
 """Runs whose memories `llm=grammar` writes, of strategies and of real libraries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

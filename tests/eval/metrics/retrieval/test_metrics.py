@@ -1,7 +1,5 @@
 """Each metric by hand, and on rankings of many shapes as ir_measures has it; names of measures."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from math import log2

@@ -1,7 +1,5 @@
 """Kappas, rates of errors and corrected shares: published examples, and intervals by simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Standard errors and intervals over conversations against closed forms, and their coverage."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Intervals of fewer than five conversations: over their questions, and in the possible range."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

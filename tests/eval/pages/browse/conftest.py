@@ -1,7 +1,5 @@
 """The runs of the report's tests: the first two, and one with failures and abstentions."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A headless Chromium that is driven by keys and clicks, where the machine has one."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

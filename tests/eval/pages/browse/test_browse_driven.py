@@ -1,7 +1,5 @@
 """The page of questions as a person uses it: keys, clicks, Back, a phone and a desk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the server of pages answers, and cards with the recorded calls behind an answer."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import http.client

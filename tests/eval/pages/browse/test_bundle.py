@@ -1,7 +1,5 @@
 """A folder of pages: whole, without a server or a request, and never over something else."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

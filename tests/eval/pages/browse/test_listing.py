@@ -1,7 +1,5 @@
 """The list of all runs: what is complete, under way or broken, and those that are chosen."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The shipped runs: small, of this sample, without a path of a machine; and their pages."""
 
-from __future__ import annotations
-
 import platform
 import re
 

@@ -1,7 +1,5 @@
 """Runs and a data set written by hand, with words that try to break out of a page."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

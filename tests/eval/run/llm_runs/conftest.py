@@ -1,7 +1,5 @@
 """Benches: a folder, a cache and a server each."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

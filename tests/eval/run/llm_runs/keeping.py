@@ -1,7 +1,5 @@
 """A scripted model that keeps facts and takes every branch, and a conversation for it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs that ask a loopback server, which a test may make misbehave at any time."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """A part of a run again: nothing that did not change is asked, paid for or timed anew."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models in retrieval: the prompt of the layout, the judge of neighbours, and summaries."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A budget ends a run before the call that could pass it, and the run can go on."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

@@ -3,8 +3,6 @@ as if it had never failed. What the client does with each kind of fault is teste
 Several questions at once give the records of one after another.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.eval.commands import Run

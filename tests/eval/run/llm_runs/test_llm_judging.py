@@ -2,8 +2,6 @@
 by whether they show awareness of the cue.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

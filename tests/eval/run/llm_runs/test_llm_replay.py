@@ -2,8 +2,6 @@
 in data/bundles replay to the results they were made with, and need no model.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections import Counter

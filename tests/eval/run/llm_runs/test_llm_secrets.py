@@ -1,7 +1,5 @@
 """The key goes to the server, and is in nothing that a run leaves behind, however it ends."""
 
-from __future__ import annotations
-
 import json
 import socket
 

@@ -2,8 +2,6 @@
 scripted server that takes every branch.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

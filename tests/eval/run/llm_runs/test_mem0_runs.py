@@ -2,8 +2,6 @@
 under another strategy, and what is refused before anything is asked.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.eval.commands import runs_in
