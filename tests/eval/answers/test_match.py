@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,17 @@ def test_mem0_positions_are_confirmed_by_the_questions(rows, write, dataset):
     assert account(file, swapped, dataset, []).counts["conversations_moved"] == ["0", "1"]
     assert len(straight.answers) == len(swapped.answers) == len(rows)
     assert _answers(swapped)["second/1"] == "Rex"
+
+
+@pytest.mark.parametrize(
+    ("label", "numbers", "conversation"), [("1", (0, 7), "second"), ("x", (7, 0), "first")]
+)
+def test_a_label_of_as_many_questions_of_each_conversation_is_a_position_or_else_the_first(
+    label, numbers, conversation, by_words, lines, dataset
+):
+    rows = read_answers(lines(by_words), dataset).rows
+    relabelled = [replace(rows[number], conversation=label) for number in numbers]
+    assert match(relabelled, dataset).labels[label].conversation == conversation
 
 
 def test_a_folder_is_one_source_whose_files_name_the_conversations(rows, write, dataset):
