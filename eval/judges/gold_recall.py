@@ -17,8 +17,8 @@ from memsys.llm.base import LLM
 THRESHOLD = 0.21
 # From the same study on 14 systems of LoCoMo; docs/judges.md says how to repeat it.
 NOTE = (
-    "not J: it agrees with recorded LLM judges on LoCoMo at kappa .649 (AUC .917), and passes 48% "
-    "of specific and 43% of vague answers that were written to be wrong"
+    "not J: it agrees with recorded LLM judges on LoCoMo at kappa .649, and passes 48% of specific "
+    "and 43% of vague answers that were written to be wrong"
 )
 
 
