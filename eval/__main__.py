@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from pathlib import Path
 
@@ -15,10 +17,14 @@ def main() -> int:
     program = "python -m eval" if sys.argv[0].endswith("__main__.py") else "memsys"
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
+    atexit.register(gc.freeze)  # or Python looks for garbage once more: .1 s
     try:
-        from eval.cli import dispatch  # noqa: PLC0415 - Ctrl-C may come before it is here
+        from eval.run.garbage import seldom_collected  # noqa: PLC0415 - Ctrl-C may come before
 
-        return dispatch(sys.argv[1:], program)
+        with seldom_collected():
+            from eval.cli import dispatch  # noqa: PLC0415
+
+            return dispatch(sys.argv[1:], program)
     except KeyboardInterrupt:
         return 130
 

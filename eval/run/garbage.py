@@ -1,4 +1,4 @@
-"""Garbage collections of a command that makes runs: few of them find anything."""
+"""Garbage collections of a command: few of them find anything."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _begun = count()  # runs of this process
 
 @contextmanager
 def seldom_collected() -> Iterator[None]:
-    """Look through new objects seldom: imported modules stay, and what a run makes seldom refers to
-    itself. It takes a twentieth of a run otherwise.
+    """Look through new objects seldom: imported modules stay, and what a command makes seldom
+    refers to itself. It takes a twentieth of a run otherwise, and a tenth of `memsys rescore`.
     """
     thresholds = gc.get_threshold()
     gc.set_threshold(_YOUNG, *thresholds[1:])
