@@ -24,6 +24,7 @@ _NEGATION, _EXACT, _GUESSES, _LABEL, _CONCEDES, _BREAK, _LEAD = (
     re.compile(_TABLE[name], re.DOTALL if name == "label" else 0)
     for name in ("negation", "EXACT", "guesses", "label", "concedes", "break", "lead")
 )
+_ANSWERS = ("answer", "答案")  # one of which a label contains
 _BRACKETS = {"(": ")", "（": "）"}
 _OPENING = re.compile("[(（]")
 _RUNS = re.compile(r"[.!?;\n]{4,}|[^\S\n]{2,}")  # long ones would cost the square of their length
@@ -41,7 +42,9 @@ def abstains(answer: str) -> bool:
     whole = _RUNS.sub(lambda run: run[0][:3], answer.replace("’", "'")).strip().lower()
     # Brackets around the whole answer are no aside.
     text = _without_asides(whole).strip() or whole.strip("()（）")
-    text = _LEAD.sub("", _LABEL.sub("", text)).replace("i'm ", "i am ")
+    if any(word in text for word in _ANSWERS):
+        text = _LABEL.sub("", text)
+    text = _LEAD.sub("", text).replace("i'm ", "i am ")
     if not text:
         return True
     if not _NEGATION.search(text) or _CONCEDES.match(text):

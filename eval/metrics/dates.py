@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from memsys.core.dates import MONTH_NUMBERS
@@ -80,6 +81,13 @@ _REWRITE: dict[str, Callable[[re.Match[str]], str]] = {
 _RULES = [(part, re.compile(row), _REWRITE[rule]) for rule, part, row in _TABLE["rules"]]
 _IN_FIGURES = re.compile(r"\d[-/.]\d")
 _LETTERS = re.compile("[a-z]+")
+_MONTH_PARTS = ("month", "name of a month")
+
+
+@lru_cache(maxsize=1)  # numbers and months are looked for in the same words
+def words_of(text: str) -> frozenset[str]:
+    """Return the English words of folded `text`."""
+    return frozenset(_LETTERS.findall(text))
 
 
 def in_parts(text: str) -> str:
@@ -87,9 +95,9 @@ def in_parts(text: str) -> str:
 
     5/7/2023 may be May or July: it gives the year and two plain numbers.
     """
-    named = not MONTH_NUMBERS.keys().isdisjoint(_LETTERS.findall(text))
+    named = not words_of(text).isdisjoint(MONTH_NUMBERS)
     in_figures = _IN_FIGURES.search(text) is not None
     for part, pattern, rewrite in _RULES:
-        if (part in text or (named and part == "month")) if part else in_figures:
+        if (part in text or (named and part in _MONTH_PARTS)) if part else in_figures:
             text = pattern.sub(rewrite, text)
     return text

@@ -18,7 +18,7 @@ from itertools import cycle
 from pathlib import Path
 from unicodedata import normalize
 
-from eval.metrics.dates import in_parts
+from eval.metrics.dates import in_parts, words_of
 from memsys.core.numbers import CARDINALS, CHINESE_DIGITS, CHINESE_SCALES, ONES, TENS
 from memsys.core.terms import stem
 from memsys.core.yaml_text import load_table
@@ -43,7 +43,7 @@ def _rules(rows: Iterable[tuple[str, str, str | None]]) -> list[_Rule]:
 
 _TABLE = load_table(Path(__file__).parent / "spelling.yaml")
 _CONTRACTIONS, _SIGNS = _rules(_TABLE["contractions"]), _rules(_TABLE["signs"])
-_SPACES = re.compile(r"\s+")
+_LETTER_AFTER_DIGIT = re.compile(r"\d[a-z]")
 
 
 def fold(text: str) -> str:
@@ -58,13 +58,13 @@ def fold(text: str) -> str:
 
 def _respell_words(text: str) -> str:
     for part, pattern, replacement in (*(_CONTRACTIONS if "'" in text else ()), *_SIGNS):
-        if part in text:
+        if part in text if part else _LETTER_AFTER_DIGIT.search(text):
             text = pattern.sub(replacement, text)
     return text
 
 
 def _spaced(text: str) -> str:
-    return _SPACES.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 @lru_cache(maxsize=65_536)
@@ -119,7 +119,7 @@ _RUN = re.compile(
     rf"(?:{_WORD})\b(?:(?:-| (?!second\b)|(?<=hundred) and |(?<=thousand) and )(?:{_WORD})\b)*"
     r"(?P<unit> second\b)?"
 )
-_WORDS, _LETTERS = frozenset(_WORD.split("|")), re.compile("[a-z]+")
+_WORDS = frozenset(_WORD.split("|"))
 
 _D = "".join(CHINESE_DIGITS)
 _S = r"(?:[十百万亿]|千(?![克米瓦卡赫]))"  # 千克 is a kilogram
@@ -235,7 +235,7 @@ def in_figures(text: str) -> str:
     English cardinals and ordinals below 10^12, also with "and" after hundred and thousand; Chinese
     by digit and scale (两千零五, 二〇二三), also the short form 一百二 = 120.
     """
-    if not _WORDS.isdisjoint(_LETTERS.findall(text)):
+    if not _WORDS.isdisjoint(words_of(text)):
         text = _RUN.sub(_read, text)
     return text if text.isascii() else _ZH_RUN.sub(_read_zh, text)
 

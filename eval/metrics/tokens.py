@@ -54,14 +54,15 @@ def _tokenizer() -> Callable[[str], list[str]]:
     """Return a function equal to `NLTKWordTokenizer().tokenize` for text in lower case.
 
     Of the rules, a text meets those whose characters it contains. `before` and `after` the text is
-    padded with blanks: the characters without one of which a rule changes nothing, its pattern and
-    its replacement. `parted`: the same for words that are divided.
+    padded with blanks: the characters, or pairs of them, without one of which a rule changes
+    nothing, its pattern and its replacement. `parted`: the same for words that are divided.
     """
     nltk: type[NLTKWordTokenizer]
     nltk = import_alone("nltk.tokenize.destructive", "NLTKWordTokenizer", "nltk")
     starts = zip(("«“‘„`", '"', "`", "\"'", "'"), nltk.STARTING_QUOTES, strict=True)
-    marks = (".", ":,", ":,", ".", ";@#$%&", ".", "?!", "'", "*")
-    others = (("[](){}<>", nltk.PARENS_BRACKETS), ("-", nltk.DOUBLE_DASHES))
+    # The sixth divides the last full stop, which the first has done: it would add a blank.
+    marks = (".", ":,", ":,", [".."], ";@#$%&", "", "?!", "'", "*")
+    others = (("[](){}<>", nltk.PARENS_BRACKETS), (["--"], nltk.DOUBLE_DASHES))
     ends = ("»”’", "'", '"', "'", "'", "'")  # the fourth joins blanks, for those after it
     words = ("cannot", "'ye", "mme", "gonna", "gotta", "mme", "'n", "wanna", "'t", "'t")
     first = (*starts, *zip(marks, nltk.PUNCTUATION, strict=True), *others)
@@ -74,6 +75,7 @@ def _tokenizer() -> Callable[[str], list[str]]:
         characters = {" ", *text}
         if '"' in characters:
             characters |= {"`", "'"}  # by which the rules replace it
+        characters.update(pair for pair in ("..", "--") if pair in text)
         for needed, pattern, replacement in before:
             if not characters.isdisjoint(needed):
                 text = pattern.sub(replacement, text)
