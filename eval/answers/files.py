@@ -125,6 +125,10 @@ class _Reader:
         self, name: str, columns: Mapping[str, tuple[str, ...]], dataset: Dataset | None
     ) -> None:
         self._name, self._columns = name, columns
+        # Most fields have no column, which is found once, not for each row.
+        self._parsed = {name: one for name, one in _PARSERS.items() if columns.get(name)}
+        self._summed = {name: one for name, one in _SUMS.items() if columns.get(name)}
+        self._reported = [name for name in reported() if name in self._parsed]
         # Where a history has one question, the history's id is the question's.
         asked = [] if dataset is None else [one.conversation for one in dataset.questions]
         self._conversations = set(asked)
@@ -145,10 +149,12 @@ class _Reader:
                     raise InputError(f"{place} {error}") from None
             return found
 
-        value = {
-            name: next(iter(cells(name, one).values()), None) for name, one in _PARSERS.items()
+        value = dict.fromkeys(_PARSERS) | {
+            name: next(iter(cells(name, one).values())) for name, one in self._parsed.items()
         }
-        sums = {name: _sum(cells(name, parse)) for name, parse in _SUMS.items()}
+        sums = dict.fromkeys(_SUMS) | {
+            name: _sum(cells(name, parse)) for name, parse in self._summed.items()
+        }
         label = cells("category", lambda one: values.label(one, self._types))
         means = [one for one in cells("judge", values.verdict).values() if one is not None]
         runs_in = "judge_runs" if self._columns.get("judge_runs") else "judge"
@@ -168,7 +174,7 @@ class _Reader:
             category=next(iter(label.values()), None),
             judge=sum(means) / len(means) if means else None,
             verdicts=_by_judge(cells(runs_in, values.verdicts), listed) if several else {},
-            reported={one: score for one in reported() if (score := value[one]) is not None},
+            reported={one: score for one in self._reported if (score := value[one]) is not None},
             **sums,
         )
 

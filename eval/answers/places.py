@@ -19,6 +19,7 @@ _LONG = 500  # characters of a text that is compared
 _SHORT = 8
 _SMALL = 256  # numbers and texts of a nested list or object that stays in a row
 _DEEPEST = 8  # lists and objects around a row
+_NESTED = (dict, list)
 _LABEL = re.compile(  # of a single conversation or category
     r"(?:conv|conversation|sample|dialog|dialogue|user|group|cat|category|type|q|question)?"
     r"[-_ ]?[0-9]+",
@@ -34,7 +35,10 @@ def fields(row: Mapping[str, Any]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for key, value in row.items():
-        found |= _flat(key, value) if isinstance(value, dict | list) else {key: value}
+        if isinstance(value, _NESTED):
+            found |= _flat(key, value)
+        else:
+            found[key] = value
     return found
 
 
@@ -53,7 +57,7 @@ def _flat(name: str, value: Any) -> dict[str, Any]:
 
 def _size(value: Any) -> int:
     """Return the number of texts and numbers in `value`."""
-    if not isinstance(value, dict | list):
+    if not isinstance(value, _NESTED):
         return 1
     return sum(map(_size, value.values() if isinstance(value, dict) else value))
 

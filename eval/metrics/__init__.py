@@ -115,7 +115,7 @@ def in_common(found: Sequence[str], wanted: Sequence[str]) -> int:
     shared = distinct.intersection(wanted)
     if not shared or len(distinct) == len(found):
         return len(shared)
-    have, want = Counter(found), Counter(wanted)
+    have, want = (Counter(filter(shared.__contains__, tokens)) for tokens in (found, wanted))
     return sum(min(have[token], want[token]) for token in shared)
 
 

@@ -101,14 +101,14 @@ def score_record(
     under the data set's key and is valid under no other. `ranked`: see answered_question.
     """
     key = record.get("key")
-    unscored: Scores = dict.fromkeys(names())
     if record["status"] != "ok":
+        unscored: Scores = dict.fromkeys(names())
         return {"scores": unscored, "scores_original": None if key is None else unscored}
     seen = answered_question(record, ranked)
     if key is None:
         return {"scores": score(seen) | {"judge": verdict}, "scores_original": None}
     original = replace(seen, gold=key["original_gold"])
     return {
-        "scores": unscored if key["kind"] == "excluded" else score(seen),
+        "scores": dict.fromkeys(names()) if key["kind"] == "excluded" else score(seen),
         "scores_original": score(original) | {"judge": verdict},
     }

@@ -127,7 +127,7 @@ def _interned(value: Any) -> Any:
     """Return a text, or a mapping with names, that all rows share: each parsed line has its own."""
     if isinstance(value, str):
         return intern(value)
-    return {intern(k): v for k, v in value.items()} if isinstance(value, Mapping) else value
+    return {intern(k): v for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def groups(
