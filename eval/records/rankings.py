@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -205,17 +205,20 @@ def as_ranked(
     ended = not line["selected"] and line.get("complete", depth is None or len(rows) < depth)
     token_counts = [row["tokens"] for row in rows]
     tokens = None if None in token_counts else list(accumulate(cast(list[int], token_counts)))
-    turns = [(turn, place) for place, row in enumerate(rows) for turn in row["turns"]]
+    ids = [row["id"] for row in rows]
     if used["unit"] == SESSION:
-        ranked, sessions = None, [(row["id"], place) for place, row in enumerate(rows)]
+        ranked, sessions = None, ids
     else:
+        turns = [turn for row in rows for turn in row["turns"]]
+        if tokens is not None:
+            each = map(repeat, tokens, [len(row["turns"]) for row in rows])
+            tokens = list(chain.from_iterable(each))
         ranked = _unit(turns, sizes.get("turns"), tokens, len(rows), ended=ended)
-        sessions = [(session_of(turn), place) for turn, place in turns]
+        sessions = list(map(session_of, turns))
     ranked_sessions = None
-    if sizes.get("sessions") and all(id_ for id_, _ in sessions):
+    if sizes.get("sessions") and all(sessions):
         ranked_sessions = _unit(sessions, sizes["sessions"], tokens, len(rows), ended=ended)
-    scores = (score for _, score in line["ranking"])
-    found = tuple((row["id"], score) for row, score in zip(rows, scores, strict=True))
+    found = tuple(zip(ids, [score for _, score in line["ranking"]], strict=True))
     return Ranked(line["id"], store, line["selected"], found, ranked, ranked_sessions)
 
 
@@ -224,16 +227,15 @@ def _owner(question: str) -> str:
 
 
 def _unit(
-    places: Sequence[tuple[str, int]],
-    size: int | None,
-    tokens: list[int] | None,
-    depth: int,
-    *,
-    ended: bool,
+    ids: Sequence[str], size: int | None, tokens: Sequence[int] | None, depth: int, *, ended: bool
 ) -> UnitRanking:
-    """Return the ranking of ids, each with the place of its memory, of `depth` memories."""
-    distinct, first = tuple(dict.fromkeys([id_ for id_, _ in places])), dict(reversed(places))
-    spent = None if tokens is None else tuple([tokens[first[id_]] for id_ in distinct])
+    """Return the ranking of `ids` of `depth` memories; `tokens`: of all memories up to that of each
+    id, None if unknown.
+    """
+    distinct, spent = tuple(dict.fromkeys(ids)), None
+    if tokens is not None:
+        first = dict(zip(reversed(ids), reversed(tokens), strict=True))
+        spent = tuple(map(first.__getitem__, distinct))
     return UnitRanking(distinct, size, ended or len(distinct) == size, spent, depth)
 
 
@@ -263,9 +265,7 @@ def ranking_line(
 
 def ranked_turns(ranking: Sequence[Candidate], *, complete: bool) -> UnitRanking:
     """Return the turns of a recorded ranking, by RULE; `complete`: nothing follows."""
-    turns = [
-        (turn, place) for place, candidate in enumerate(ranking) for turn in candidate.memory.turns
-    ]
+    turns = [turn for candidate in ranking for turn in candidate.memory.turns]
     return _unit(turns, None, None, len(ranking), ended=complete)
 
 

@@ -65,11 +65,11 @@ class PointsLost:
 
 def state(record: Record) -> str:
     """Return how much of the question's evidence was retrieved: one of STATES."""
-    wanted = set(record["evidence"])
     if record["evidence_found"] is None:
         return UNKNOWN
-    if not wanted:
+    if not record["evidence"]:
         return NO_EVIDENCE
+    wanted = set(record["evidence"])
     got = len(wanted & found_turns(record))
     return ALL if got == len(wanted) else SOME if got else NONE
 
@@ -87,28 +87,28 @@ def points_lost(
     v a question's value, w 1 with all evidence else 0, p the share of such questions.
     """
     known = [
-        (record, value)
+        (record, value, found == ALL)
         for record, value in zip(records, values, strict=True)
-        if value is not None and state(record) in {ALL, SOME, NONE}
+        if value is not None and (found := state(record)) in {ALL, SOME, NONE}
     ]
-    found = Counter(record["type"] for record, _ in known if state(record) == ALL)
-    counted = [pair for pair in known if found[pair[0]["type"]] >= LEAST]
+    complete = Counter(record["type"] for record, _, has_all in known if has_all)
+    counted = [one for one in known if complete[one[0]["type"]] >= LEAST]
     if not counted:
         return None
     whole: dict[str, list[float]] = {}
-    for record, value in counted:
-        if state(record) == ALL:
+    for record, value, has_all in counted:
+        if has_all:
             whole.setdefault(record["type"], []).append(value)
-    size = Counter(record["type"] for record, _ in counted)
+    size = Counter(record["type"] for record, _, _ in counted)
     means = {type_: sum(scores) / len(scores) for type_, scores in whole.items()}
     reading = []
-    for record, value in counted:
+    for record, value, has_all in counted:
         type_ = record["type"]
-        weight = size[type_] / len(whole[type_]) if state(record) == ALL else 0.0
+        weight = size[type_] / len(whole[type_]) if has_all else 0.0
         reading.append(1 - means[type_] - weight * (value - means[type_]))
-    retrieval = [1 - value - lost for (_, value), lost in zip(counted, reading, strict=True)]
-    chosen = [record for record, _ in counted]
-    score = Sample.of(chosen, [value for _, value in counted], seed).score()
+    retrieval = [1 - value - lost for (_, value, _), lost in zip(counted, reading, strict=True)]
+    chosen = [record for record, _, _ in counted]
+    score = Sample.of(chosen, [value for _, value, _ in counted], seed).score()
     of_retrieval = Sample.of(chosen, retrieval, seed).mean(-1.0, 1.0)
     of_reading = Sample.of(chosen, reading, seed).score()
     read = [value for scores in whole.values() for value in scores]
@@ -143,7 +143,8 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
     named = [(type_name(name, types), records) for name, records in groups]
     rows = []
     for name, records in named:
-        states = [(one, [record for record in records if state(record) == one]) for one in STATES]
+        found = [(state(record), record) for record in records]
+        states = [(one, [record for its, record in found if its == one]) for one in STATES]
         occurring = [(one, chosen) for one, chosen in states if chosen]
         if len(occurring) > 1:
             occurring.append(("(any)", records))
