@@ -4,6 +4,7 @@ questions of the data set.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -16,6 +17,7 @@ from eval.answers.layout import is_key, named, rank_of
 from eval.answers.questions import LONGEST, QuestionIndex, golds, normalise
 from eval.datasets.types import Question
 
+_WORD = re.compile(r"[^\W_]+")
 _ROWS = 600  # of a sample that are looked at
 _RARE = 20
 _COMPARED = 300  # rows whose words are compared with gold answers
@@ -278,7 +280,7 @@ def _integer(value: Any) -> Any:
 
 @lru_cache(maxsize=65_536)
 def _words(text: str) -> frozenset[str]:
-    return frozenset("".join(c if c.isalnum() else " " for c in text.lower()).split())
+    return frozenset(_WORD.findall(text.lower()))
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

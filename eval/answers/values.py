@@ -24,9 +24,9 @@ _WHOLE = re.compile(r"[0-9]{1,6}")
 
 def blank(value: Any) -> bool:
     """Return True for null, an empty text and not-a-number."""
-    if isinstance(value, float):
-        return math.isnan(value)
-    return value is None or (isinstance(value, str) and not value.strip())
+    if isinstance(value, str):
+        return not value or value.isspace()
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def text(value: Any) -> str | None:

@@ -80,15 +80,13 @@ class Metric(ABC):
 
     def applies(self, answered: Answered) -> bool:
         """Return whether `answered` has what `applies_to` requires."""
-        if self.applies_to in ("retrieval", "sessions"):
-            return answered.retrieved is not None
-        if self.applies_to == "ranking":
+        kind = self.applies_to
+        if kind in ("gold", "answer"):
+            return answered.has_answer and (kind == "answer" or answered.gold is not None)
+        if kind == "ranking":
             return answered.ranked is not None
-        if self.applies_to == "plant":
-            return answered.plant is not None
-        if not answered.has_answer:
-            return False
-        return self.applies_to == "answer" or answered.gold is not None
+        known = answered.plant if kind == "plant" else answered.retrieved
+        return known is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,9 +109,9 @@ def of_texts(compute: Callable[[str, str], float]) -> Callable[[Answered], float
 
 def in_common(found: Sequence[str], wanted: Sequence[str]) -> int:
     """Return the number of tokens that two bags share: of each token, the smaller count."""
-    distinct = set(found)
-    shared = distinct.intersection(wanted)
-    if not shared or len(distinct) == len(found):
+    distinct = set(wanted)  # the gold answer, which is short
+    shared = distinct.intersection(found)
+    if not shared or len(distinct) == len(wanted) or len(set(found)) == len(found):
         return len(shared)
     have, want = (Counter(filter(shared.__contains__, tokens)) for tokens in (found, wanted))
     return sum(min(have[token], want[token]) for token in shared)
