@@ -168,15 +168,12 @@ class RowList:
     @cached_property
     def sample(self) -> Sequence[Item]:
         """Up to 2,000 rows spread over the list: long texts cut, long nested values left out."""
-        rows = []
-        for row in map(_item, self._place.objects[:: -(-self.count // _SAMPLE)]):
-            cut = {
-                key: value[:_CUT] if isinstance(value, str) else value
-                for key, value in row.fields.items()
-                if not isinstance(value, dict | list) or len(str(value)) <= _CUT
-            }
-            rows.append(replace(row, fields=cut))
-        return rows
+        return list(map(_cut, self._spread))
+
+    @cached_property
+    def _spread(self) -> Sequence[Item]:
+        """The rows of the sample, whole: all rows of most lists."""
+        return list(map(_item, self._place.objects[:: -(-self.count // _SAMPLE)]))
 
     def items(self) -> Iterator[Item]:
         """Yield the rows in file order.
@@ -188,7 +185,8 @@ class RowList:
                 if not isinstance(member, dict):
                     where = f"{self._name}: {spot.element(number)}"
                     raise InputError(f"{where}: must be an object {{...}} with question and answer")
-        yield from map(_item, self._place.objects)
+        whole = len(self._spread) == self.count
+        yield from self._spread if whole else map(_item, self._place.objects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +248,16 @@ def _item(row: Spot) -> Item:
     outside, inner = row.inherited(), fields(row.value)
     keys = {f"{KEY}{n}" if n > 1 else KEY: key for n, key in enumerate(row.groups, 1)}
     return Item(str(row), {**outside, **inner, **keys}, frozenset(outside.keys() - inner.keys()))
+
+
+def _cut(row: Item) -> Item:
+    """Return `row` with long texts cut, and without long nested values."""
+    cut = {
+        key: value[:_CUT] if isinstance(value, str) else value
+        for key, value in row.fields.items()
+        if not isinstance(value, dict | list) or len(str(value)) <= _CUT
+    }
+    return row if cut == row.fields else replace(row, fields=cut)
 
 
 def _files(folder: Path) -> tuple[list[Path], list[str]]:

@@ -81,7 +81,7 @@ _REWRITE: dict[str, Callable[[re.Match[str]], str]] = {
 _RULES = [(part, re.compile(row), _REWRITE[rule]) for rule, part, row in _TABLE["rules"]]
 _IN_FIGURES = re.compile(r"\d[-/.]\d")
 _LETTERS = re.compile("[a-z]+")
-_MONTH_PARTS = ("month", "name of a month")
+_NAMES = {"month": MONTH_NUMBERS, "name of a month": MONTH_NUMBERS, "verb": _VERBS}
 
 
 @lru_cache(maxsize=1)  # numbers and months are looked for in the same words
@@ -95,9 +95,10 @@ def in_parts(text: str) -> str:
 
     5/7/2023 may be May or July: it gives the year and two plain numbers.
     """
-    named = not words_of(text).isdisjoint(MONTH_NUMBERS)
+    words = words_of(text)
+    named = {part for part, names in _NAMES.items() if not words.isdisjoint(names)}
     in_figures = _IN_FIGURES.search(text) is not None
     for part, pattern, rewrite in _RULES:
-        if (part in text or (named and part in _MONTH_PARTS)) if part else in_figures:
+        if (part in named or part in text) if part else in_figures:
             text = pattern.sub(rewrite, text)
     return text
