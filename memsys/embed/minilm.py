@@ -173,6 +173,8 @@ class WordPiece:
     def fits(self, text: str) -> bool:
         """Return whether `encode` cuts nothing off."""
         room = self._limit - 2
+        if len(text) <= room and text.isascii():  # a piece has a character or more
+            return True
         parts = unicodedata.normalize("NFD", text.lower()).split()
         # A word of the vocabulary is one piece; of all else, a piece has a character.
         if sum(1 if part in self._ids and part.isalnum() else len(part) for part in parts) <= room:

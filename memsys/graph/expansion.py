@@ -73,8 +73,12 @@ class ExpandedMemory(NamedTuple):
 
     def traced(self) -> dict[str, Any]:
         """Return the fields, the id as `memory`, with rounded numbers."""
-        fields = self._asdict()
-        return rounded({"memory": fields.pop("memory_id"), **fields})
+        memory, seed, via, *numbers = self
+        edge, relevance, score = [round(number, _DIGITS) for number in numbers]
+        return {
+            **{"memory": memory, "seed": seed, "via": via},
+            **{"edge": edge, "relevance": relevance, "score": score},
+        }
 
 
 def rounded(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,13 +83,17 @@ class NetworkXStore:
         """See GraphStore; an edge is a line of JSON: node, node, kind, weight."""
         # Not by `edges` or `degree` of networkx: a graph whose views were asked for refers to
         # itself, and stays in memory after its run.
-        edges = [
-            [node, far, edge["kind"], edge["weight"]]
-            for node, near in self._graph.adjacency()
+        # Not by `edges` or `degree` of networkx: a graph whose views were asked for refers to
+        # itself, and stays in memory after its run.
+        nodes = list(self._graph.adjacency())
+        edges = (
+            (node, far, edge["kind"], edge["weight"])
+            for node, near in nodes
             for far, edge in near.items()
             if node <= far
-        ]
-        return {"nodes": len(self._graph), "edges": len(edges), "bytes": lines(edges)}
+        )
+        ends = sum(len(near) + (node in near) for node, near in nodes)  # two of each edge
+        return {"nodes": len(nodes), "edges": ends // 2, "bytes": lines(edges)}
 
 
 class Statement(NamedTuple):

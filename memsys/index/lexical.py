@@ -74,9 +74,10 @@ class SparseLexicalIndex:
                 found.extend(map(numbers.vocabulary.__getitem__, text))
             lengths.append(len(found) - before)
         self._size, self._vocabulary = len(lengths), dict(numbers.vocabulary)
-        self._starts, self._texts, self._weights, idf = _columns(
+        starts, self._texts, self._weights, idf = _columns(
             np.frombuffer(found, np.int32), np.frombuffer(lengths, np.int32), k1, b, smoothed
         )
+        self._starts = array("q", starts.tobytes())  # whose numbers are read one by one
         self._idf: list[float] = idf.tolist()
         self._unseen = log(1 + (self._size + 0.5) / 0.5)  # of a term that no text has
 
@@ -85,7 +86,7 @@ class SparseLexicalIndex:
         scores = np.zeros(self._size, dtype=np.float32)
         for term in dict.fromkeys(terms(query)):
             if (number := self._vocabulary.get(term)) is not None:
-                column = slice(self._starts[number], self._starts[number + 1])
+                column = self._column(number)
                 scores[self._texts[column]] += self._weights[column]  # each text occurs once
         return scores.astype(np.float64)
 
@@ -96,11 +97,14 @@ class SparseLexicalIndex:
         """
         texts, weights, most = [self._texts[:0]], [self._weights[:0]], 0.0
         for term, weight in query.items():
-            most += weight * self.rarity(term)
-            if (number := self._vocabulary.get(term)) is not None:
-                column = slice(self._starts[number], self._starts[number + 1])
-                texts.append(self._texts[column])
-                weights.append(weight * self._weights[column])
+            if (number := self._vocabulary.get(term)) is None:
+                most += weight * self._unseen
+                continue
+            most += weight * self._idf[number]
+            column = self._column(number)
+            texts.append(self._texts[column])
+            own = self._weights[column]
+            weights.append(own if weight == 1 else weight * own)
         summed = np.bincount(np.concatenate(texts), np.concatenate(weights), self._size)
         scores = np.asarray(summed, dtype=np.float64)
         return np.minimum(scores / most, 1.0) if most > 0 else scores  # single precision rounds
@@ -109,6 +113,9 @@ class SparseLexicalIndex:
         """Return the inverse document frequency of `term`, as if in no text if it is unknown."""
         number = self._vocabulary.get(term)
         return self._unseen if number is None else self._idf[number]
+
+    def _column(self, number: int) -> slice:
+        return slice(self._starts[number], self._starts[number + 1])
 
 
 class _TermNumbers(dict[str, tuple[int, ...]]):

@@ -42,8 +42,9 @@ class IndexSettings:
 
 def min_max(scores: Scores) -> Scores:
     """Return the scores of one query scaled to 0..1, shape (n,); all 0 if they are equal."""
-    span = float(scores.max() - scores.min())
-    return (scores - scores.min()) / span if span > 0 else np.zeros_like(scores)
+    low = scores.min()
+    span = float(scores.max() - low)
+    return (scores - low) / span if span > 0 else np.zeros_like(scores)
 
 
 def convex(vector: Scores, lexical: Scores, alpha: float) -> Scores:
@@ -80,15 +81,22 @@ class Ranking(Protocol):
 class Dense:
     """A ranking in which every memory is scored, for up to some ten thousand memories."""
 
-    def __init__(self, scores: Scores) -> None:
-        """`scores` has shape (n,)."""
-        self.scores = scores
+    def __init__(self, scores: Scores, depth: int = 0) -> None:
+        """`scores` has shape (n,). `depth`: number of memories that the first reading orders at
+        least, since a second one for the rankings that are recorded would take as long.
+        """
+        self.scores, self._depth = scores, depth
+        self._ordered, self._best = 0, list[tuple[int, float]]()
 
     def best(self, k: int | None) -> list[tuple[int, float]]:
         """See Ranking; ties by row."""
-        rows = top(self.scores, k)
-        return list(zip(rows, self.scores[rows].tolist(), strict=True))
+        k = len(self.scores) if k is None else k
+        if k > self._ordered:
+            self._ordered = max(k, self._depth)
+            rows = top(self.scores, self._ordered)
+            self._best = list(zip(rows, self.scores[rows].tolist(), strict=True))
+        return self._best[:k]
 
     def of(self, row: int) -> float:
         """See Ranking."""
-        return float(self.scores[row])
+        return float(self.scores.item(row))

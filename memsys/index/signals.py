@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import cache
-from heapq import nsmallest
 from itertools import chain, pairwise
 
 import numpy as np
@@ -62,7 +61,6 @@ class Signals:
         """
         contents = [memory.content for memory in memories]
         self._memories = memories
-        self._counted = cache(lambda row: Counter(terms(contents[row])))
         session = _sessions(memories, owners)
         self._session = session
         before = np.r_[False, session[1:] == session[:-1]]  # whether the row before is a neighbour
@@ -80,20 +78,33 @@ class Signals:
             chain.from_iterable(terms(contents[row]) for row in rows.tolist())
             for rows in np.split(np.arange(len(contents)), np.flatnonzero(~before)[1:])
         )
-        texts = [memory.index_text for memory in memories]
+        # Line by line, since that before a memory is a memory as well, whose terms are known.
+        texts = (
+            chain.from_iterable(map(terms, memory.index_text.split("\n"))) for memory in memories
+        )
         self._words = SparseLexicalIndex(texts, k1, b, smoothed=True)
         self._by_window = SparseLexicalIndex(windows, k1, b, smoothed=True)
         self._by_session = SparseLexicalIndex(sessions, k1, b, smoothed=True)
         self._before, self._after = before, after
         self._norms: Scores | None
         self._norms = None if vectors is None else self._window_norms(vectors)
-        self._speakers = np.array([memory.speaker for memory in memories])
-        self._names = [name for name in dict.fromkeys(self._speakers.tolist()) if name]
-        self._name_terms = {term for name in self._names for term in terms(name)}
+        speakers = np.array([memory.speaker for memory in memories])
+        self._spoken = cache(lambda name: (speakers == name).astype(float))
+        self._names = [name for name in dict.fromkeys(speakers.tolist()) if name]
+        name_terms = {term for name in self._names for term in terms(name)}
+        self._counted = cache(
+            lambda row: [
+                (term, count)
+                for term, count in Counter(terms(contents[row])).items()
+                if term not in name_terms
+            ]
+        )
         self._times = np.array([has_cue("states_time", one) for one in contents], dtype=float)
         self._counts = np.array([has_cue("states_count", one) for one in contents], dtype=float)
         self._questions = np.array([ends_as_question(one) for one in contents], dtype=float)
         self._spans = _spans(memories)
+        times = (memory.time for memory in reversed(memories) if memory.time != UNDATED)
+        self._last = next(times, None)  # of the last memory that has one
         self._term_counts = [len(terms(one)) for one in contents]
         lengths = np.array(self._term_counts, dtype=float)
         self._lengths = np.minimum(np.log1p(lengths) / np.log1p(_LONG), 1.0)
@@ -110,7 +121,7 @@ class Signals:
             "window_words": self._by_window.shares(query),
             "session_words": self._by_session.shares(query)[self._session],
             "window_cosine": nothing if cosines is None else self._window_cosines(cosines),
-            "speaker": nothing if speaker is None else (self._speakers == speaker).astype(float),
+            "speaker": nothing if speaker is None else self._spoken(speaker),
             "time": self._times if has_cue("asks_time", question) else nothing,
             "count": self._counts if has_cue("asks_count", question) else nothing,
             "question": self._questions,
@@ -156,23 +167,20 @@ class Signals:
         best = top(first, _FEEDBACK_MEMORIES)
         weights = np.exp(_FEEDBACK_SHARPNESS * (first[best] - first[best[0]]))
         weights /= weights.sum()
-        summed: dict[str, float] = {}
-        names = self._name_terms
+        summed: defaultdict[str, float] = defaultdict(float)
         for row, weight in zip(best, weights.tolist(), strict=True):
-            counts = self._counted(row)
             length = self._term_counts[row]
-            for term, count in counts.items():
-                summed[term] = summed.get(term, 0) + weight * count / length
+            for term, count in self._counted(row):
+                summed[term] += weight * count / length
         rarity = self._words.rarity
-        rare = ((-w * rarity(term), term) for term, w in summed.items() if term not in names)
-        heaviest = nsmallest(_FEEDBACK_TERMS, rare)
+        rare = sorted([(-weight * rarity(term), term) for term, weight in summed.items()])
+        heaviest = rare[:_FEEDBACK_TERMS]
         return min_max(self._words.shares({term: -weight for weight, term in heaviest}))
 
     def _dates(self, question: str) -> Scores:
         """Return the date signal."""
         matched = np.zeros(len(self._memories))
-        asked = next((one.time for one in reversed(self._memories) if one.time != UNDATED), None)
-        periods = [] if asked is None else _periods(question, asked)
+        periods = [] if self._last is None else _periods(question, self._last)
         if not periods:
             return matched
         spans, rows = self._spans
@@ -215,8 +223,9 @@ def _sessions(memories: Sequence[Memory], owners: Sequence[str]) -> NDArray[np.i
 
 def standardised(scores: Scores) -> Scores:
     """Return (scores - mean) / standard deviation, shape (n,); all 0 if they are equal."""
-    spread = float(scores.std())
-    return (scores - scores.mean()) / spread if spread > _EQUAL else np.zeros(len(scores))
+    away = scores - scores.mean()
+    spread = float(np.sqrt((away * away).mean()))  # as std, which would take the mean once more
+    return away / spread if spread > _EQUAL else np.zeros(len(scores))
 
 
 def _periods(text: str, said: datetime) -> list[tuple[date, date]]:

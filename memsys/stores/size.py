@@ -10,13 +10,14 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
+from functools import cache
 from itertools import islice
 from typing import Any
 
 from memsys.core.types import Vectors
 
 _IF_KNOWN = frozenset({"event"})  # fields that a line lacks while they are None
-_AT_ONCE = 1_000  # rows that are written at once
+_AT_ONCE = 100  # rows that are written at once: the text of a thousand takes megabytes
 
 
 def lines(rows: Iterable[Any]) -> int:
@@ -50,8 +51,15 @@ def _bytes(text: str) -> int:
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
-    row = {field.name: getattr(value, field.name) for field in fields(value)}
+    kind: type = type(value)
+    row = {name: getattr(value, name) for name in _names(kind)}
     return {name: one for name, one in row.items() if one is not None or name not in _IF_KNOWN}
+
+
+@cache
+def _names(kind: type) -> list[str]:
+    """Return the names of the fields of a kind of record."""
+    return [field.name for field in fields(kind)]
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)  # one for all: rows are many

@@ -236,7 +236,7 @@ class Store:
             vector = self._parts.embedder.query(query)
             return Nearest(self.by_vector, vector, self._parts.depth)
         similarity = cosines.scores if isinstance(cosines, Dense) else None
-        return Dense(self.relevance(query, start, similarity))
+        return Dense(self.relevance(query, start, similarity), self._parts.depth)
 
     def size(self, *, graph: bool) -> dict[str, int]:
         """Return the size by unit.
