@@ -83,8 +83,6 @@ class NetworkXStore:
         """See GraphStore; an edge is a line of JSON: node, node, kind, weight."""
         # Not by `edges` or `degree` of networkx: a graph whose views were asked for refers to
         # itself, and stays in memory after its run.
-        # Not by `edges` or `degree` of networkx: a graph whose views were asked for refers to
-        # itself, and stays in memory after its run.
         nodes = list(self._graph.adjacency())
         edges = (
             (node, far, edge["kind"], edge["weight"])

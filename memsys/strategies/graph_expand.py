@@ -86,8 +86,8 @@ class GraphExpand(GraphScore):
         relations: Sequence[Candidate],
         trace: Mapping[str, Any],
     ) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Return what `rank` does: `candidates`, rescored by the memory score if asked for, the rest
-        of `ranking` below them, and `relations`; and the trace.
+        """Return what `rank` does: `candidates`, rescored by the memory score if asked for, below
+        them the rest of `ranking`, and `relations`; and the trace.
         """
         if self._rescore:
             candidates, terms = self.rescored(candidates, ranking.of, query.time)
