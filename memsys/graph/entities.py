@@ -165,7 +165,8 @@ def recurring(texts: Iterable[str]) -> frozenset[str]:
     text alone links no memories. What recurs and is longer is a sentence, and no entity. Time and
     memory grow linearly with the length of the texts.
     """
-    parts = [frozenset(_parts(" ".join(_RUN.findall(text)))) for text in texts]
+    chinese = (text for text in texts if not text.isascii())
+    parts = [frozenset(_parts(" ".join(_RUN.findall(text)))) for text in chinese]
     parts = [one for one in parts if one]
     maximal: set[str] = set()
     shorter: Mapping[str, int] = {}
