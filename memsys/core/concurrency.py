@@ -19,8 +19,8 @@ def computing() -> Iterator[None]:
     lets one thread run at a time, and to hand over at each system call, from core to core, takes
     longer than what is computed in between.
 
-    A turn protects nothing and blocks nobody. Whoever has it for more than 0.01 s, in a long
-    calculation or because it waits for something, is not waited for.
+    A turn protects nothing and blocks nobody. Others go on without theirs if a thread has it for
+    more than 0.01 s, in a long calculation or because it waits for something.
     """
     if getattr(_thread, "has_turn", False):
         yield
