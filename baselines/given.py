@@ -1,7 +1,5 @@
 """Memories that somebody else wrote, such as those of another product, read from files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar

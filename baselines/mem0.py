@@ -5,8 +5,6 @@ Chhikara et al., 2025: Building production-ready AI agents with scalable long-te
 describes the algorithms and the differences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from uuid import uuid4

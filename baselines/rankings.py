@@ -1,7 +1,5 @@
 """Rankings to compare with: BM25, the hybrid of BM25 and cosine, the graph walk, and the bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The page of the Python interface on the site: signatures and docstrings of what users import."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

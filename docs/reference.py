@@ -1,7 +1,5 @@
 """The page of options on the site, from conf: by group, each setting with default and comment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple

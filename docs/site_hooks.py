@@ -4,8 +4,6 @@ On GitHub a page links to `../data/README.md`; on the site that file is the page
 file that is no page is a link into the repository (`repo_url`), or plain text where there is none.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 import sys

@@ -1,7 +1,5 @@
 """`python -m eval COMMAND` and `memsys COMMAND`: run a command, or list all of them."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import sys

@@ -6,8 +6,6 @@ run.table()                                         # a row a question type, wit
 api.compare([run, api.run("strategy=graph_expand", "dataset=locomo")])
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout

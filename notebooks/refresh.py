@@ -4,8 +4,6 @@ Only cells and outputs are saved: no times, no paths, no text of another data se
 begins with a link that opens it in Colab, if pyproject.toml names a repository on GitHub.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

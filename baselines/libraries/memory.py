@@ -1,7 +1,5 @@
 """A strategy over a memory library: the library ingests and searches, the run does the rest."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

@@ -6,8 +6,6 @@ this process. The thread that waits for the library answers each request, so tha
 the meter of the current phase, and an error that ends the run is raised in the run's own thread.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """`python -m baselines.mcp`: the tools of a memory server, which are used, and its admission."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from typing import Any

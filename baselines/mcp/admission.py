@@ -1,7 +1,5 @@
 """Whether a server can be measured: checked on probes, once per process, before any ingestion."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import threading

@@ -4,8 +4,6 @@ The rules (rules.yaml) are words of names, nothing else. A template is derived f
 of a tool.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -7,8 +7,6 @@ is divided at the stored texts, and at long parts of one, as cut texts are. Ever
 evidence: no turn is guessed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """One owner's memory on a server: add, search and delete by the chosen tools."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping, Sequence

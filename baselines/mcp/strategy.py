@@ -1,7 +1,5 @@
 """A memory server that speaks the Model Context Protocol, as a strategy."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack

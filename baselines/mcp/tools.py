@@ -1,7 +1,5 @@
 """Which tools of a server add, search and delete: chosen by name and schema, or set."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

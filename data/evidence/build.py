@@ -1,7 +1,5 @@
 """`python data/evidence/build.py`: write the overlay of wrong citations from an audit's list."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """`python data/overlays/build.py`: check errors in an answer key, and write their overlay."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter

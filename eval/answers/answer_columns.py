@@ -1,7 +1,5 @@
 """The column of answers, and those of a judge's verdicts on them: one a row, or one a run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from math import sqrt

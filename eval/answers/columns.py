@@ -5,8 +5,6 @@ are the data set's questions, whatever its name, and never the answer if its val
 answers and another column may be the answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

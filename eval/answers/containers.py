@@ -2,8 +2,6 @@
 folder of answers, wherever in it they are.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Files of answers, gzipped or not, in any layout, read as rows of one type."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Mapping

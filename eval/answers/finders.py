@@ -2,8 +2,6 @@
 contents choose among them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from operator import attrgetter

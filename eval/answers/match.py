@@ -4,8 +4,6 @@ in the row's conversation if given, else in the whole data set.
 Words match exactly up to case, blanks and quotes, never by similarity.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

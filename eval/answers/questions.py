@@ -3,8 +3,6 @@
 A file may count the questions of a conversation from 1, where data sets count from 0.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 docs/importing.md describes the layouts.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

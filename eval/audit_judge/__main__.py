@@ -1,7 +1,5 @@
 """`python -m eval audit_judge judge=...`: measure a judge on answers with a known verdict."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Mapping, Sequence

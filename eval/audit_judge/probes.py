@@ -1,7 +1,5 @@
 """Probes: answers with a known right verdict, and the verdicts of a judge on them."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Statistics of an audit: wrong verdicts, effect of length, agreement, corrected shares."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean

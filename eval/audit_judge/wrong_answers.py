@@ -1,7 +1,5 @@
 """Specific wrong answers: gold answers of other questions, or published ones for LoCoMo."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Mapping, Sequence

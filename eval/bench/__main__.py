@@ -4,8 +4,6 @@ Prints figures and asserts nothing: machines are noisy. What a ratio compares is
 within one call of this command. Each part has a process of its own, which a time limit ends.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

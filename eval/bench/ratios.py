@@ -4,8 +4,6 @@ A figure is a ratio, a rate or a difference of what is measured in turns within 
 command, and the median of its rounds.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """Processes: runs, parts of the benchmark, a model on this machine; growth with the data."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Large stores of generated memories: ingestion, latency, recall, memory and size on disk."""
 
-from __future__ import annotations
-
 import gc
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence

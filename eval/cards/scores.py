@@ -3,8 +3,6 @@
 Score cards and the leaderboard compute all means here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nan

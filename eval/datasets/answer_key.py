@@ -1,7 +1,5 @@
 """The answer key that scores a data set: original, with known errors corrected, or excluded."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

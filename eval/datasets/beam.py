@@ -2,8 +2,6 @@
 and questions on ten abilities, in the layout of the published repository.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

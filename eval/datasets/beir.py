@@ -2,8 +2,6 @@
 documents, queries and judgements, without gold answers.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

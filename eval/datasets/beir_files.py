@@ -3,8 +3,6 @@
 Every error names file, line and field, so that a hand-made file can be corrected.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Container

@@ -6,8 +6,6 @@ ids in one text ("D8:6; D9:17"), zeros ("D30:05") and stray colons ("D:11:26"): 
 only if it can mean exactly one turn, as a silent guess or loss would change evidence recall.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

@@ -4,8 +4,6 @@ Questions and evidence do not depend on the size of the store, so what recall lo
 size alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

@@ -6,8 +6,6 @@ ones. It has ids only, no text. Only errors of type WRONG_CITATION are in it: wh
 is wrong as well, other evidence belongs to another answer, and so to the answer key.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

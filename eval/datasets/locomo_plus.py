@@ -2,8 +2,6 @@
 stitched into LoCoMo's conversations.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

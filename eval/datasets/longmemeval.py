@@ -2,8 +2,6 @@
 Memory") and any file of its layout: an instance is one history of chats and one question of it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

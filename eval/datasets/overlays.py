@@ -5,8 +5,6 @@ data/overlays (gold answers: question ids and sha256 of the texts) and data/evid
 data/README.md describes the files.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """`dataset=planted`: facts of known truth, planted into the conversations of another data set."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """One store for all conversations: a data set whose questions search the memories of everybody."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -6,8 +6,6 @@ Evidence is written by hand: besides ids there are lists in one text ("D5:12;D5:
 where they name turns, and all are counted by reason in `Dataset.repairs`.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 A run folder may come from an untrusted source: see memsys.core.trusted for what it may name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path

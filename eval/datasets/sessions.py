@@ -1,7 +1,5 @@
 """The `conversation` and `observation` of a LoCoMo-style sample: dated sessions of turns."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Sequence

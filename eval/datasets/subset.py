@@ -1,7 +1,5 @@
 """Subsets of a data set: files with question ids and the numbers an estimate needs, no text."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Questions, gold answers and data sets. Strategies never receive these types, only queries."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping

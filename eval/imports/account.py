@@ -1,7 +1,5 @@
 """What became of the rows of an imported file: counts, and sentences on them (sentences.yaml)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass

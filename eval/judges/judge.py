@@ -1,7 +1,5 @@
 """The interface of a judge, of its settings in the configuration, and a judgement."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol

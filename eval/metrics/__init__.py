@@ -1,7 +1,5 @@
 """Metrics, each with formula and source. This module defines their base classes."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence

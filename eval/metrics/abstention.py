@@ -6,8 +6,6 @@ the first clause must refuse, and no later clause may answer after all. It does 
 question: "No evidence that he would" counts as a refusal even of a yes-or-no question.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

@@ -6,8 +6,6 @@ of the credit; a day is never the count "7 dogs", a month never the verb "may". 
 checked against a calendar and relative dates are not resolved.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import lru_cache

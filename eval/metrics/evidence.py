@@ -8,8 +8,6 @@ Beside them are the measures of rankings that every record has and that pins com
 eval.metrics.retrieval are computed from rankings.jsonl when they are asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from functools import lru_cache, partial
 

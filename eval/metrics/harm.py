@@ -6,8 +6,6 @@ contains, so an occurrence shows that the planted fact itself was there. The tur
 not show it: a fact that a model has updated cites the turn of the former value, too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

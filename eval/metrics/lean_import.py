@@ -1,7 +1,5 @@
 """Import one module of a library without the rest of it, which a small run would wait for."""
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 from importlib import import_module

@@ -8,8 +8,6 @@ Number words become figures: "twenty-one" and 二十一 are 21, "second" is 2nd,
 pronoun: answer and gold answer are treated alike.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal

@@ -3,8 +3,6 @@
 The same records are scored under each protocol, without new answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal

@@ -5,8 +5,6 @@ user come from the configuration (`metric=NAME`) by `use_configured`. The shape 
 (MacAvaney et al., 2022): a metric is an object with a name that scores one question at a time.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache

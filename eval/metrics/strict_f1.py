@@ -21,8 +21,6 @@ all three credit a refusal for shared words: "No information is given" for "No" 
 Units are not converted, spellings of one word not unified, relative dates not resolved.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

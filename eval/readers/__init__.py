@@ -1,7 +1,5 @@
 """Readers: from a question and a retrieval to an answer."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar

@@ -4,8 +4,6 @@ It answers every question that the retrieved memories suffice for: its errors ar
 retrieval.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

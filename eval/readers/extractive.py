@@ -4,8 +4,6 @@ Dates, durations, frequencies, counts, yes or no, and choices each have a functi
 the parsed question and the sentences that bear on it, best first. Any other answer is a span.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """No reader: a run that only retrieves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from memsys.core.declared import Name

@@ -3,8 +3,6 @@
 Their words are compared by roots: "bought" matches "did she buy".
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import date

@@ -11,8 +11,6 @@ conversations (26, 30, 41, 42, 43), so results on those five favour the reader; 
 the constants matter.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

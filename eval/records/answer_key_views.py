@@ -1,7 +1,5 @@
 """Records and manifests under the chosen answer key and under the data set's own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

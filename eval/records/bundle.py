@@ -5,8 +5,6 @@ the lines after it, in UTF-8); each other line is one answer, or one failure, wi
 memsys.llm.recording.RecordedAnswer and, from version 2, the body of its `request` if it is known.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

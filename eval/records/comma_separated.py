@@ -1,7 +1,5 @@
 """CSV that spreadsheets show as it is: no text becomes a formula."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Where and with what a run is made: time, code, packages and machine."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

@@ -1,7 +1,5 @@
 """`python -m eval schema [FILE]`: the fields of the files of a run folder, and what they mean."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Files of run folders are replaced whole, and never written through a link."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """The folder of a run: named, claimed, locked, begun, resumed, interrupted."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress

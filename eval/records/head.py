@@ -1,7 +1,5 @@
 """The head of a run's tables: what its scores depend on besides the strategy."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name

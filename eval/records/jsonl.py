@@ -1,7 +1,5 @@
 """JSON files of a run folder: lines that are appended one by one, and files replaced whole."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping

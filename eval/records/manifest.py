@@ -1,7 +1,5 @@
 """The manifest of a run: everything needed to repeat it, and nothing secret."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json

@@ -4,8 +4,6 @@ A field marked NotRequired is absent where a run has no use for it, or was writt
 version.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, NonNegativeInt, with_config

@@ -1,7 +1,5 @@
 """A run, read from its folder: the one loader that all commands, reports and notebooks use."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

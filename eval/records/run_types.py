@@ -1,7 +1,5 @@
 """Types of the files of a run folder beside its records: lines, manifest and summary."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NotRequired
 
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt

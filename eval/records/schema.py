@@ -4,8 +4,6 @@
 RECORD_DEFAULTS and MANIFEST_DEFAULTS are filled in on reading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from sys import intern
 from typing import Annotated, Any, cast

@@ -1,7 +1,5 @@
 """Scores of one answer, computed from its record, so that they can be recomputed at any time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 

@@ -5,8 +5,6 @@ A run has a line `query Q0 document rank score tag` for each ranked document, qr
 https://trec.nist.gov/data/qrels_eng and the README of https://github.com/usnistgov/trec_eval.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """`python -m eval regress [PIN ...]`: run pinned commands, compare with pinned scores."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

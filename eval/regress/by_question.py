@@ -5,8 +5,6 @@ stored as CSV without the text of questions and answers, so that the file may be
 texts may not.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

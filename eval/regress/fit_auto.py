@@ -1,7 +1,5 @@
 """`python -m eval.regress.fit_auto`: fit the weights of strategy=auto on four kinds of data."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`python -m eval.regress.fit_fusion`: fit the weights of strategy=fusion."""
 
-from __future__ import annotations
-
 import os
 import sys
 from argparse import ArgumentParser

@@ -1,7 +1,5 @@
 """A pin: a YAML file with a command and the scores that it is expected to give."""
 
-from __future__ import annotations
-
 import itertools
 import shlex
 from collections.abc import Mapping, Sequence

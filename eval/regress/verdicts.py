@@ -1,7 +1,5 @@
 """Verdicts on the scores of runs, as expected, within tolerance or different, and their report."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

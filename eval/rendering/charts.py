@@ -1,7 +1,5 @@
 """Charts of reports as inline SVG, readable at a width of 360 pixels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Contrasts of runs as rows of a table, as CSV and as sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import chain, product
 from math import isnan

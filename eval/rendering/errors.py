@@ -1,7 +1,5 @@
 """Errors as one line: of the configuration, and of a user's own code with its file and line."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import sysconfig

@@ -2,8 +2,6 @@
 reports as markdown, where a chart becomes its table of values; all text is escaped.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Colours and markers: every strategy has the same ones in all charts, on pages and in pictures."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Parts of charts as inline SVG: scales, axes, marks and labels; colours are CSS classes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tables and sentences of summaries: the same for terminal, report.md and reports."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter

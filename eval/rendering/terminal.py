@@ -5,8 +5,6 @@ stdout is a pipe or a file, and with --wide, it is unlimited: tables have one bl
 broken.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`python -m eval.run`: run one experiment and print its scores; -m runs a sweep."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import sys

@@ -4,8 +4,6 @@ The new run takes over the parent's records without what is done again: with `ju
 with `reader=` the answers and verdicts, with `only=failed` the questions that failed.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ Hydra would answer them with its own flags or a syntax error; here they are answ
 spelling.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Options and settings that do not go together: refused, or without effect."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a run prints at its start and end, and the commands that make sense next."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Iterable, Sequence

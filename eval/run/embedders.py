@@ -1,7 +1,5 @@
 """The embedder of each conversation: the run's, or its fallback for another language."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 

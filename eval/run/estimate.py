@@ -1,7 +1,5 @@
 """`estimate=true`: expected calls, tokens and dollars of runs; no model is called."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Expected calls of one strategy on a data set: what every phase of a run asks of a model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean

@@ -2,8 +2,6 @@
 retrieval asks, the reader and the judge.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

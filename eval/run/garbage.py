@@ -1,7 +1,5 @@
 """Garbage collections of a command: few of them find anything."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

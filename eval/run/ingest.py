@@ -1,7 +1,5 @@
 """Ingest one conversation into a strategy, session by session, and measure each step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 

@@ -2,8 +2,6 @@
 its folder and closed.
 """
 
-from __future__ import annotations
-
 import copy
 import sys
 import time

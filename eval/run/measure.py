@@ -1,7 +1,5 @@
 """A phase of a run: what it returned or how it failed, its time and its tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 

@@ -3,8 +3,6 @@
 `python -m eval.run --help GROUP=OPTION` prints the same.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The files of a run that grow line by line, and the place of each question in them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Run a data set through a strategy: one conversation after another, their questions in order."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing

@@ -5,8 +5,6 @@ anything is built. What a setting of a group may be is declared by the class tha
 memsys.core.declared).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 

@@ -5,8 +5,6 @@ or to those of a cluster (ray). A process learns of its sweep by Hydra's callbac
 launcher sends along; the sweep finds its runs by their manifests.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys

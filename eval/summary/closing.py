@@ -2,8 +2,6 @@
 of what another system made, its answers or its rankings.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Means of each run and its differences to the first run, by question type, with verdicts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ questions that runs have in common: those that all answered and that have a scor
 A score is one of the records, or a measure of the rankings (eval.metrics.retrieval.registry).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Means with intervals, and the scores of the same records under several protocols."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

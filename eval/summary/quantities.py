@@ -1,7 +1,5 @@
 """What a question takes: tokens, dollars and milliseconds, of which runs are compared by ratio."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -7,8 +7,6 @@ ends before a known cutoff, as one of the distinct sessions of 100 turns may, co
 relevant followed (the convention of TREC).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Estimates of the score on a whole data set from a run on a fixed subset of its questions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The numbers per question type of a run, from its records."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

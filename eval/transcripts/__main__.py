@@ -3,8 +3,6 @@
 Nothing leaves the machine: no model is called and no connection is opened.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

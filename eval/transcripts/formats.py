@@ -2,8 +2,6 @@
 read as chats: messages with roles and times, in groups.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Sized

@@ -2,8 +2,6 @@
 in a sentence: versions, paths, identifiers, numbers, names and dates.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from bisect import bisect_left

@@ -4,8 +4,6 @@ In messages as they are stored, secrets are masked, code and blobs shortened, lo
 text that looks like a key is masked even where it is none; a secret in words is not recognised.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -5,8 +5,6 @@ that exactly one turn answers. Each rule has one wording; it repeats the words o
 nothing else of the evidence.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter, defaultdict

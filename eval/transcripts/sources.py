@@ -1,7 +1,5 @@
 """The files of an export: JSON or JSON lines, gzipped or not, in a folder or a zip archive."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import shutil

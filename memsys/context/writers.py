@@ -2,8 +2,6 @@
 memories, so that more of them fit it.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Addresses and keys of servers: checks before any request, and secrets removed from texts."""
 
-from __future__ import annotations
-
 import os
 import re
 from typing import Any

@@ -4,8 +4,6 @@ in dialogue and as ISO 8601.
 Weeks run from Monday: 上周五 is the Friday of the week before, so it is one known day.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import date, timedelta
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Concurrent jobs, threads that compute in turns, and searches on one thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager

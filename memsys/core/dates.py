@@ -11,8 +11,6 @@ The Chinese wording is "2024年4月12日", "2024年4月", "2023年夏天", "2022
 known day.
 """
 
-from __future__ import annotations
-
 import calendar
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -5,8 +5,6 @@ An annotation says what a setting may be: `bool`, `float | None`, `Literal["done
 type that no YAML value has, is left to the class.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

@@ -7,8 +7,6 @@ speaks of plans. It returns a `Period`, or None for no real date. The wording of
 of `memsys.core.dates`.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import date, timedelta
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Files that a user names: read whole and within limits, or refused in one line."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

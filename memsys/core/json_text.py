@@ -1,7 +1,5 @@
 """JSON that another program wrote: parsed whole, or refused with the reason."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

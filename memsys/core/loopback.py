@@ -1,7 +1,5 @@
 """A server of JSON on a loopback port of this process, for other programs on this machine."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Number words, English and Chinese: values, patterns that match them, and spelling."""
 
-from __future__ import annotations
-
 import re
 
 ONES = (

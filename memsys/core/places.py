@@ -1,7 +1,5 @@
 """Where things are on this machine: shipped files, folders of runs, and the user's stored data."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

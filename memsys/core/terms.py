@@ -7,8 +7,6 @@ graph built by rules and the reader without a model, so that a difference betwee
 never a difference between two tokenisers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

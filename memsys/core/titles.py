@@ -1,7 +1,5 @@
 """The title of a text by rule, without a model: its most telling words, as written."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

@@ -10,8 +10,6 @@ encoded alone, remain these two: up to the first merge that crosses a boundary b
 both are encoded as they would be alone, so that this merge would occur alone as well.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 import sys

@@ -5,8 +5,6 @@ option of conf/ names for the same group, and those of modules that the user lis
 MEMSYS_TRUSTED.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping

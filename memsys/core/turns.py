@@ -1,7 +1,5 @@
 """The text of a turn in a memory or prompt, and the importance of a text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from memsys.core.terms import terms

@@ -1,7 +1,5 @@
 """The ranks of a vocabulary's tokens, found in the text of its file."""
 
-from __future__ import annotations
-
 from array import array
 from binascii import a2b_base64, b2a_base64
 from bisect import bisect_left

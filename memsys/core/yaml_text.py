@@ -1,7 +1,5 @@
 """YAML files: tables beside the code, and files that a user names, read within limits."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Embeddings from any server that speaks the OpenAI protocol."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import partial

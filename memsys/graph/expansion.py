@@ -1,7 +1,5 @@
 """Expansion: from the titles of memories along the graph to other memories."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """Query-independent graph features of a memory: connectivity, access frequency and recency."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from datetime import datetime

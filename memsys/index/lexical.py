@@ -1,7 +1,5 @@
 """BM25 over stems: by rank_bm25, and by precomputed scores for large stores."""
 
-from __future__ import annotations
-
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

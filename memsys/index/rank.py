@@ -1,7 +1,5 @@
 """Rankings of a store's memories: settings, scores, and the k best."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol
 

@@ -1,7 +1,5 @@
 """The signals of each memory for one question, from which `strategy=fusion` ranks."""
 
-from __future__ import annotations
-
 from calendar import monthrange
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

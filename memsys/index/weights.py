@@ -3,8 +3,6 @@
 The cues are word lists (English and Chinese) of what a question asks for and a text states.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

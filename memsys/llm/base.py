@@ -1,7 +1,5 @@
 """The protocol of a chat model, its messages and its answers, and custom instructions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

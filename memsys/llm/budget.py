@@ -1,7 +1,5 @@
 """Limits on live calls: their number at once, their rate, and their cost."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -1,7 +1,5 @@
 """A small language model served in process, behind the OpenAI protocol on a loopback port."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import threading

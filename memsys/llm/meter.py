@@ -5,8 +5,6 @@ both times, so that a phase reports honest latency from a warm cache. Waiting fo
 the rate limit or for another attempt is caused by the harness and is reported separately.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence

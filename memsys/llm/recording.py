@@ -1,7 +1,5 @@
 """Recorded answers on disk: no request is sent twice."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

@@ -3,8 +3,6 @@
 A reply is validated by the part of JSON Schema that structured outputs use.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The OpenAI client over a transport that limits and times single attempts."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

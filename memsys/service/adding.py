@@ -2,8 +2,6 @@
 writes. The update of facts is that of the benchmark (memsys.knowledge.facts.fact_writer).
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor

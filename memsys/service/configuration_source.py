@@ -1,7 +1,5 @@
 """Where a configuration comes from: a run, a file or a mapping, in our form or in mem0's."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Records and their history in SQLite: the single source from which every index is built."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence

@@ -2,8 +2,6 @@
 arguments of each, as an agent reads them, and the server that offers them.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The memory operations on a persistent store, with the ranking of a benchmarked run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime

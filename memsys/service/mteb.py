@@ -4,8 +4,6 @@ Imports mteb only for `mteb_model_meta`; the rest is the interface that mteb cal
 SearchProtocol (mteb/models/models_protocols.py of mteb 2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

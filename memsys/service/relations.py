@@ -1,7 +1,5 @@
 """Relations between entities that a model writes beside the memories, and their search by owner."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, astuple

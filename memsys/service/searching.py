@@ -2,8 +2,6 @@
 the text that puts what is found before a model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple

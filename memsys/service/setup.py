@@ -2,8 +2,6 @@
 run, or of a file with the same groups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The vectors of memories: their store, in step with the database across processes and crashes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable
 from itertools import groupby

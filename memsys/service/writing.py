@@ -2,8 +2,6 @@
 messages of each owner with their summary, from which a model writes memories.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Relations in a graph database that speaks Bolt: Neo4j, Memgraph, ArcadeDB (extra `neo4j`)."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """The default relation store: a networkx graph per owner in this process, over an SQLite file."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence

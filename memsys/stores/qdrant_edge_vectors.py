@@ -1,7 +1,5 @@
 """Vectors in the engine of Qdrant, in this process and without a server (extra `qdrant`)."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Collection, Iterable, Sequence

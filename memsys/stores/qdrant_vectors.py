@@ -1,7 +1,5 @@
 """Vectors in a Qdrant server (extra `qdrant`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """The protocol of a store of entities and their relations, and its rows."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields

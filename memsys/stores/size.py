@@ -4,8 +4,6 @@ The size is that of plain files with the content: memories, nodes, edges and a h
 in UTF-8, vectors in single precision. docs/models.md lists the counted items per strategy.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields

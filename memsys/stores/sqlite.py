@@ -1,7 +1,5 @@
 """SQLite files that several processes may write, and locks among these processes."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import struct

@@ -1,7 +1,5 @@
 """The base class of vector stores, and the exact ranking that all stores share."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from threading import RLock

@@ -1,7 +1,5 @@
 """One ranking for every conversation: words, vectors, tokens and the graph, weighed together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 

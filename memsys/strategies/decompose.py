@@ -3,8 +3,6 @@
 Conjuncts are found by rule: "Ann and Ben", "books, films or songs", 王芳和李明.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Ranking by several signals of each memory, combined by fitted weights."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Graph expansion: adds to the direct results the memories that the graph connects to them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Reranking by graph features: the graph changes the order and adds no memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Graph expansion that is applied only if a gate opens."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean

@@ -1,7 +1,5 @@
 """Late interaction: the best of a ranking, reordered by comparing single tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Strategies without a graph: vector search, and the whole conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """What the runs of one process have read and made, for later runs that would make it alike."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Hashable
 from typing import TypeVar

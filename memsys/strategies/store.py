@@ -1,7 +1,5 @@
 """The memories of one conversation and their indexes, shared by all strategies over a store."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

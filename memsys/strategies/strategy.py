@@ -1,7 +1,5 @@
 """Base classes of strategies: the contract with a run, and the strategy over a store."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ reachable: other addresses are refused, and listed in the next reply as `blocked
 by the library are listed as `warnings`. docs/libraries.md lists the members of an adapter.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

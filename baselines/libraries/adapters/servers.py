@@ -1,7 +1,5 @@
 """Database servers in a library's venv, for the adapters that need one."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """What a comparison computes and says: measures, order of the runs, contrasts, and warnings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar

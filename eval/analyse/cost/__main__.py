@@ -1,7 +1,5 @@
 """`python -m eval cost RUN [RUN ...]`: tokens and dollars of runs by phase, and the break-even."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

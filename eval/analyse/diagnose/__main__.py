@@ -1,7 +1,5 @@
 """`python -m eval diagnose RUN`: error analysis of a run, explained in docs/analysis.md."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from operator import itemgetter

@@ -1,7 +1,5 @@
 """Decisions of the gate, by rule and against an oracle gate."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Settings are compared first, then retrieved memories: where both strategies do t
 results must be equal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Points lost in retrieval and in reading, by how much of the evidence was retrieved."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 to the first run, as memsys compare prints those of answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """Means of retrieval measures of runs by question type, as numbers and as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean

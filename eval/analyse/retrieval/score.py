@@ -1,7 +1,5 @@
 """Measures of rankings as data frames: of runs, and of a ranking without a file or folder."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`python -m eval tabulate NAME`: the runs of an experiment as results/tables/NAME.md and .csv."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import re

@@ -2,8 +2,6 @@
 that an experiment requests: docs/datasets.md defines the kinds and rates of `tables: harm`.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The runs of an experiment: its sweep, their folders, and where their tables are from."""
 
-from __future__ import annotations
-
 import itertools
 import shlex
 from collections.abc import Iterable, Mapping, Sequence

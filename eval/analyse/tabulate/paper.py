@@ -1,7 +1,5 @@
 """A paper's figures, the runs that measure its systems, and the verdicts on its claims."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

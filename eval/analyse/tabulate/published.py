@@ -4,8 +4,6 @@ What no run has measured is named, with what the run is expected to cost; contex
 writes are counted without a run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`python -m eval card RUN`: the score card of a run, or the verification of cards."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Score cards of runs."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path

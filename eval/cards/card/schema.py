@@ -1,7 +1,5 @@
 """The score card of a run: its scores, and the hashes by which anyone can recompute them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

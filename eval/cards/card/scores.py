@@ -2,8 +2,6 @@
 the data set behind it, under each of its answer keys.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import shlex

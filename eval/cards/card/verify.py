@@ -1,7 +1,5 @@
 """Verification of a score card: every number is computed again from the files that it names."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """`python -m eval leaderboard`: rank published answers to LoCoMo, and our strategies."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The table as Markdown: results/leaderboard/leaderboard.md."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

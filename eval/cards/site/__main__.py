@@ -1,7 +1,5 @@
 """`python -m eval site CARDS [CARDS ...] --out FOLDER`: a static site of score cards."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

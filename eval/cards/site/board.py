@@ -1,7 +1,5 @@
 """The table of systems under one answer key and protocol: groups, ranks, columns and cells."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

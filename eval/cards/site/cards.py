@@ -2,8 +2,6 @@
 page shows: facts, scores and the command to verify.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shlex

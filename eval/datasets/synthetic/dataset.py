@@ -1,7 +1,5 @@
 """`dataset=synthetic`: conversations of adjustable difficulty, unknown to any model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar

@@ -5,8 +5,6 @@ Three parts use it: the generator, which writes facts; the reader that knows it
 memories (model.py). The texts are in languages.yaml.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ docs/datasets.md describes the kinds. Every name is invented and occurs nowhere 
 set, so that a wrong value in a context or in an answer can come from the planted turns only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random

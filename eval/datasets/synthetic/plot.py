@@ -1,7 +1,5 @@
 """A conversation that turns are inserted into, and where in it facts can be planted."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

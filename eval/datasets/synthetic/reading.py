@@ -1,7 +1,5 @@
 """Chat requests to the model that knows the grammar: facts in their prompts, and its replies."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

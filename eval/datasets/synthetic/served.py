@@ -5,8 +5,6 @@ The model sees only the prompts that write memories, as any model does: so all e
 `misses` are errors of the strategy.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading

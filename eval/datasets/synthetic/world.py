@@ -1,7 +1,5 @@
 """A small world of facts that change, stated in a conversation, and questions about them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta

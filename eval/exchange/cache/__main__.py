@@ -1,7 +1,5 @@
 """`python -m eval cache`: export and import the recorded model answers of a run, to replay it."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

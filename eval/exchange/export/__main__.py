@@ -1,7 +1,5 @@
 """`python -m eval export RUN --to trec`: a run for other tools, as TREC, BEIR, Parquet or CSV."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

@@ -7,8 +7,6 @@ corpus.jsonl, queries.jsonl and qrels/test.tsv, and the pools of LMEB. Sources: 
 conversation alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain

@@ -4,8 +4,6 @@ Size and sha256 must equal those in data/sources.yaml, so that two people who re
 measured on the same bytes. A file without a pinned sha256 is not checked; its sha256 is printed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import urllib.parse

@@ -1,7 +1,5 @@
 """`python -m eval merge RUN RUN [...]`: merge runs on different conversations into one."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`python -m eval track RUN tracker=mlflow`: log runs that exist already to MLflow or W&B."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 

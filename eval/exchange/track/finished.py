@@ -1,7 +1,5 @@
 """Finished runs for a tracker: read from their folders alone, and logged."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

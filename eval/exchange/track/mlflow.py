@@ -1,7 +1,5 @@
 """Runs in MLflow: in a folder of files, or on a server."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Runs in Weights & Biases: offline in a folder, or on its server."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Mapping

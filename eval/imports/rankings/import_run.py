@@ -1,7 +1,5 @@
 """The run without answers that an imported ranking becomes, in a folder or in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property

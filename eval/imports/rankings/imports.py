@@ -3,8 +3,6 @@
 Ids match exactly, the words of questions up to case, blanks and quotes; nothing is guessed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

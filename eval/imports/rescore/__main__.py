@@ -1,7 +1,5 @@
 """`python -m eval rescore FILE`: score the answers of another system, or rescore a run."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Import a file of answers into a run folder that all commands read like any other run."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

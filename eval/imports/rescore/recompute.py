@@ -1,7 +1,5 @@
 """Recompute the scores of a run from its records, also under another answer key."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path

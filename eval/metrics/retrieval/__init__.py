@@ -4,8 +4,6 @@ R is the number of evidence units, and k the cutoff. Relevance is binary, and on
 ranking counts: equal scores are no ties.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

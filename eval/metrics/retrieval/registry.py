@@ -5,8 +5,6 @@ session_recall_any@5, mrr, recall@512tokens or session_recall_any@10turns (of th
 first ten turns); the unit is the turn unless the name starts with session_.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Repeated verdicts: of each judge's runs, agreement of judges beyond chance, and error rates."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Confidence intervals over questions that are grouped in conversations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

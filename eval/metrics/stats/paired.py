@@ -1,7 +1,5 @@
 """Paired tests of two runs on the same questions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`python -m eval browse [RUN ...]`: runs in a browser: questions, conversations and the report."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The data behind some runs: conversations with their turns and questions, and scores by each."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """All runs of a folder as a list: complete, under way, interrupted, or broken with the reason."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

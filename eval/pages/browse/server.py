@@ -1,7 +1,5 @@
 """Pages about runs, served to browsers on this machine alone or written to a folder."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """The pages of some runs, each by its name: the same on a server and in a folder."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

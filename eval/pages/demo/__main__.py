@@ -1,7 +1,5 @@
 """`python -m eval demo`: shipped runs in a browser, without a run, a key or a download."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """`python -m eval report RUN [RUN ...]`: a report of runs, as an HTML page and as markdown."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The report of one run or of several: its sections in order."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 the largest gains and losses of a run against the first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 

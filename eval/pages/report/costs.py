@@ -1,7 +1,5 @@
 """Tokens and dollars of questions and ingestion, the break-even of ingestion, and latencies."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product

@@ -1,7 +1,5 @@
 """Retrieval: recall against the cutoff, and measures of the recorded rankings by question type."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The runs of a report: with summaries, and with the texts of memories, which records omit."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

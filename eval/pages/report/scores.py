@@ -1,7 +1,5 @@
 """The headline, the scores by question type, and the judges that gave them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any

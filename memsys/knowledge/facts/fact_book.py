@@ -1,7 +1,5 @@
 """The current facts of one owner, and the history of every change."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -2,8 +2,6 @@
 tool results verbatim, in one call as in mem0ai (mem0/memory/main.py, `_create_procedural_memory`).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """One memory per fact of the data set (LoCoMo's `observation` field)."""
 
-from __future__ import annotations
-
 from memsys.core.declared import Name
 from memsys.core.errors import InputError
 from memsys.core.titles import title_of

@@ -1,7 +1,5 @@
 """One memory per turn, alone or with its neighbours."""
 
-from __future__ import annotations
-
 from memsys.core.declared import CountFrom0, Name, check_values
 from memsys.core.titles import title_of
 from memsys.core.turns import importance, line

@@ -1,7 +1,5 @@
 """Extraction of entities and relations: the model's input, and the check of its reply."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Search of relations by a question's entities, and by similarity of question and triple."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """What a model is asked about relations: settings, lists to fill in, the parsing of its reply."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

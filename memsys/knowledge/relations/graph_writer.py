@@ -1,7 +1,5 @@
 """Ingestion into the relation graph: extract entities and relations, end contradicted ones."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

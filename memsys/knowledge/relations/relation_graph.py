@@ -1,7 +1,5 @@
 """The relation graph of one owner: search around names, and merging of new triples."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Container, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace

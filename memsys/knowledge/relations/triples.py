@@ -2,8 +2,6 @@
 have to be deleted with texts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 request, and by the number of connections.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """The memory operations as a FastAPI application."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """The schemas of requests and answers in the OpenAPI document."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from datetime import datetime

@@ -2,8 +2,6 @@
 remain as stated.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from ast import literal_eval
