@@ -31,7 +31,7 @@ def generated() -> Mapping[str, str]:
     if str(ROOT) not in sys.path:  # mkdocs starts in its own folder of programs
         sys.path.append(str(ROOT))
     from docs import python_api, reference  # noqa: PLC0415
-    from eval.records import fields  # noqa: PLC0415
+    from eval.records import schema as fields  # noqa: PLC0415
 
     return {
         "options.md": reference.page(),

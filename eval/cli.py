@@ -33,7 +33,7 @@ _ALL_COLUMNS = "print each table in one block, however narrow the terminal is"
 _OF_BARS = threading.RLock()
 _ELSEWHERE = {
     "options": "eval/run/option_help.py",
-    "schema": "eval/records/fields.py",
+    "schema": "eval/records/schema.py",
     "serve": "memsys/service/__main__.py",
 }
 _EXAMPLES = {  # arguments of the commands that require some

@@ -11,7 +11,6 @@ from typing import cast
 from filelock import FileLock, Timeout
 
 from eval.records.environment import git_state, now
-from eval.records.files import writing
 from eval.records.jsonl import (
     CONTEXTS,
     FILES,
@@ -20,6 +19,7 @@ from eval.records.jsonl import (
     read_lines,
     torn_at,
     write_json,
+    writing,
 )
 from eval.records.manifest import check_same_run, load_manifest
 from eval.records.schema import INGEST_LINE, RECORD, Manifest, Record, store_of

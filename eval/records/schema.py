@@ -1,10 +1,12 @@
-"""What a run folder holds: the types of its files, with their checks and their JSON Schema.
+"""`python -m eval schema [FILE]`: the fields of the files of a run folder, and what they mean.
 
-`python -m eval schema` prints the fields and what they mean, with `--json` as JSON Schema.
+Here the types of record_types and run_types become validators, with checks across fields.
 RECORD_DEFAULTS and MANIFEST_DEFAULTS are filled in on reading.
 """
 
-from collections.abc import Mapping
+import argparse
+import json
+from collections.abc import Mapping, Sequence
 from sys import intern
 from typing import Annotated, Any, cast
 
@@ -23,6 +25,7 @@ from eval.records.run_types import (
     RankingLine,
     Summary,
 )
+from memsys.core.errors import InputError, as_started, check_choice, complain
 
 __all__ = ["Cell", "ErrorEntry", "FileEntry", "IngestLine", "Manifest", "MemoryLine"]
 __all__ += ["RankingLine", "Record", "Retrieved", "Summary", "UsageEntry"]
@@ -90,19 +93,65 @@ MANIFEST, SUMMARY = TypeAdapter(Manifest), TypeAdapter(Summary)
 CONTEXT_LINE, MEMORY_LINE = TypeAdapter(ContextLine), TypeAdapter(MemoryLine)
 
 
-def json_schema() -> dict[str, Any]:
-    """JSON Schema of each type by the name of its file, with the field docstrings."""
-    files: dict[str, Any] = {
-        "records.jsonl": Record,
-        "rankings.jsonl": RankingLine,
-        "memories.jsonl": MemoryLine,
-        "ingest.jsonl": IngestLine,
-        "contexts.jsonl": ContextLine,
-        "manifest.json": Manifest,
-        "summary.json": Summary,
-    }
+_INTRODUCTION = """# Fields of a run folder
+
+Which fields does each file of a run folder have? [Records](records.md) says what the files are for.
+"""
+_FILES: Mapping[str, Any] = {
+    "records.jsonl": Record,
+    "rankings.jsonl": RankingLine,
+    "memories.jsonl": MemoryLine,
+    "ingest.jsonl": IngestLine,
+    "contexts.jsonl": ContextLine,
+    "manifest.json": Manifest,
+    "summary.json": Summary,
+}
+
+
+def json_schema(names: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+    """Return the JSON Schema of each file of a run folder by its name, with the docstrings of its
+    fields; with `names` of these files alone.
+
+    Raises InputError where a run folder has no such file, or one without fields.
+    """
+    for name in names:
+        check_choice("file", name, [*_FILES])
     described = ConfigDict(use_attribute_docstrings=True)
     for one in (*vars(record_types).values(), *vars(run_types).values()):
         if isinstance(settings := getattr(one, "__pydantic_config__", None), dict):
             one.__pydantic_config__ = {**settings, **described}
-    return {name: TypeAdapter(of).json_schema() for name, of in files.items()}
+    return {name: TypeAdapter(_FILES[name]).json_schema() for name in names or _FILES}
+
+
+def table(name: str) -> str:
+    """Return the fields of the file `name`, and what they mean, as a table in markdown; InputError
+    as of json_schema.
+    """
+    rows = [("field", "meaning"), ("---", "---")]
+    for field, schema in json_schema([name])[name]["properties"].items():
+        meaning = " ".join(schema["description"].split()).replace("|", "\\|")
+        rows.append((f"`{field}`", meaning))
+    return "".join(f"| {field} | {meaning} |\n" for field, meaning in rows)
+
+
+def page(names: Sequence[str] = ()) -> str:
+    """Return the page of the site; with `names` the tables of these files alone."""
+    tables = (f"## {name}\n\n{table(name)}" for name in names or _FILES)
+    return "\n".join([*([] if names else [_INTRODUCTION]), *tables])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the fields of the files that `arguments` name, or of all; return the exit code."""
+    command = argparse.ArgumentParser(
+        as_started("python -m eval schema"), description="Print the fields of a run folder's files."
+    )
+    command.add_argument("files", nargs="*", metavar="FILE", help="such as manifest.json")
+    command.add_argument("--json", action="store_true", help="print them as JSON Schema")
+    options = command.parse_args(arguments)
+    try:
+        names = options.files
+        print(json.dumps(json_schema(names), indent=1) if options.json else page(names))
+    except InputError as error:
+        complain(error)
+        return 2
+    return 0

@@ -17,7 +17,6 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from eval.judges.judge import reference
-from eval.records.files import replacing
 from eval.records.jsonl import (
     CALLS,
     CONTEXTS,
@@ -26,6 +25,7 @@ from eval.records.jsonl import (
     RANKINGS,
     Row,
     read_lines,
+    replacing,
     write_lines,
 )
 from eval.records.manifest import OPERATIONAL, OPERATIONAL_OF_MODELS, load_manifest

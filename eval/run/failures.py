@@ -1,25 +1,30 @@
-"""Failures of single questions and sessions: how exceptions are recorded, printed and logged.
+"""Phases of a run: what each returned, or how it failed, with its time and its tokens; and how
+failures of single questions and sessions are counted, printed and logged.
 
-The terminal shows the first one with file and line; records and log.txt hold each traceback.
+The terminal shows the first failure with file and line; records and log.txt hold each traceback.
 """
 
 from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 from tqdm import tqdm
 
-from eval.records.files import writing
-from eval.records.schema import ErrorEntry
+from eval.records.jsonl import writing
+from eval.records.schema import ErrorEntry, UsageEntry
 from eval.rendering.errors import place_of
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError
 from memsys.core.files import open_entry
+from memsys.core.types import Usage
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
+from memsys.llm.meter import Meter, Reading
 
 LOG = "log.txt"
 
@@ -61,6 +66,37 @@ class Failure:
         if self.traceback:
             entry["traceback"] = self.traceback
         return entry
+
+
+class Measured(NamedTuple):
+    """The result of a phase, or its failure, and the reading of the meter."""
+
+    result: Any
+    failure: Failure | None
+    reading: Reading
+
+
+def measured(phase: str, meter: Meter, job: Callable[[], Any]) -> Measured:
+    """Do `job` as a phase. An exception becomes a failure, or is raised if it ends the run."""
+    reading = Reading()
+    try:
+        with meter.phase() as reading:
+            return Measured(job(), None, reading)
+    except END_THE_RUN:
+        raise
+    except Exception as error:
+        return Measured(None, Failure.of(phase, error), reading)
+
+
+def usage_entry(reading: Reading) -> UsageEntry:
+    """Return the recorded usage of a phase: the sum, and `by_model` where models have names."""
+    by_model = {name: _counts(usage) for name, usage in reading.by_model.items()}
+    counts = _counts(reading.usage) | ({"by_model": by_model} if by_model else {})
+    return cast(UsageEntry, counts)
+
+
+def _counts(usage: Usage) -> dict[str, Any]:
+    return {name: getattr(usage, name) for name in Usage.__slots__}  # asdict is slow
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from functools import partial
 
 from eval.records.jsonl import Row
 from eval.records.schema import IngestLine
-from eval.run.failures import Failure
-from eval.run.measure import measured, usage_entry
+from eval.run.failures import Failure, measured, usage_entry
 from memsys.core.addresses import without_secrets
 from memsys.core.types import Conversation, Query, Session
 from memsys.llm.meter import Meter

@@ -18,8 +18,7 @@ from eval.records.jsonl import Row, json_line
 from eval.records.rankings import Selection, UnitRanking, selection_of
 from eval.records.schema import Record
 from eval.records.scoring import evidence_fields, plant_fields, question_fields, score_record
-from eval.run.failures import END_THE_RUN, Failure
-from eval.run.measure import measured, usage_entry
+from eval.run.failures import END_THE_RUN, Failure, measured, usage_entry
 from memsys.context.writers import stamp
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Query, Retrieval

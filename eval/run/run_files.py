@@ -8,7 +8,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import cast
 
-from eval.records.files import replacing
 from eval.records.jsonl import (
     CALLS,
     CONTEXTS,
@@ -20,6 +19,7 @@ from eval.records.jsonl import (
     Row,
     json_line,
     read_lines,
+    replacing,
 )
 from eval.records.rankings import Selection, Selections
 from eval.records.schema import (

@@ -13,7 +13,6 @@ from eval.metrics.protocols import PROTOCOLS
 from eval.records import jsonl, schema
 from eval.records.comma_separated import text_of
 from eval.records.environment import now
-from eval.records.files import write_text, writing
 from eval.records.folder import begin, locked, seconds_of
 from eval.records.manifest import NO_MODELS, describe
 from eval.records.scoring import evidence_fields, plant_fields, question_fields
@@ -72,10 +71,10 @@ def write_summary(
     files = (RECORDS, jsonl.RANKINGS, jsonl.MEMORIES, jsonl.INGEST, jsonl.SUMMARY, MANIFEST)
     ours = [name for name in files if name in (jsonl.SUMMARY, MANIFEST) or (folder / name).exists()]
     text = report(manifest, summary, ours)
-    with writing(folder):
+    with jsonl.writing(folder):
         jsonl.write_json(folder / jsonl.SUMMARY, summary)
         write_csv(folder / jsonl.SUMMARY_CSV, summary)
-        write_text(folder / jsonl.REPORT_MD, text)
+        jsonl.write_text(folder / jsonl.REPORT_MD, text)
     return summary
 
 
@@ -86,7 +85,7 @@ def write_csv(path: Path, summary: schema.Summary) -> None:
     cells = {name: with_ends(cell) for name, cell in summary["by_type"].items()}
     columns = list(dict.fromkeys(key for cell in cells.values() for key in cell))
     lines = [{"type": name, **cell} for name, cell in cells.items()]
-    write_text(path, text_of(["type", *columns], lines, end="\r\n"))
+    jsonl.write_text(path, text_of(["type", *columns], lines, end="\r\n"))
 
 
 def with_ends(cell: schema.Cell) -> schema.Cell:
@@ -174,7 +173,7 @@ def write_imported(
     """
     began = perf_counter() - sum(seconds.values())
     check_empty(folder, option)
-    with writing(folder):
+    with jsonl.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         manifest["run_id"] = folder.name

@@ -20,7 +20,7 @@ from eval.pages.browse.listing import all_runs, list_page, list_policy
 from eval.pages.browse.questions import Questions, RecordedCalls
 from eval.pages.browse.site import INDEX, PACKAGE, STYLE, Site
 from eval.pages.report.runs import load, missing_texts
-from eval.records.files import replacing, writing
+from eval.records.jsonl import replacing, writing
 from eval.rendering.page import policy, render
 from memsys.core.errors import InputError
 from memsys.core.files import read_bytes

@@ -8,7 +8,7 @@ from eval.cli import add_runs, code_of
 from eval.cli import parser as command_parser
 from eval.pages.report.build import build_report
 from eval.pages.report.runs import load, missing_texts
-from eval.records.files import write_text, writing
+from eval.records.jsonl import write_text, writing
 from memsys.core.errors import InputError
 from memsys.core.places import find_run
 

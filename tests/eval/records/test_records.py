@@ -13,12 +13,11 @@ import pytest
 from eval.analyse.compare.__main__ import main as compare
 from eval.datasets.pooled import POOLED
 from eval.imports.rescore.__main__ import main
-from eval.records import fields
+from eval.records import schema
 from eval.records.comma_separated import read_cell, write_rows
 from eval.records.folder import locked
 from eval.records.jsonl import LineWriter, read_lines, write_json, write_lines
 from eval.records.manifest import command
-from eval.records.schema import json_schema
 from eval.records.trec import decode, document_of, encode, qrels_lines, read_run, run_lines
 from memsys.core.errors import InputError
 
@@ -168,28 +167,28 @@ def test_the_table_of_records_is_that_of_the_schema():
     (shown,) = re.findall(
         r"<!-- fields of records.jsonl -->\n(.*?)<!-- end -->", PAGE.read_text("utf-8"), re.S
     )
-    assert shown == fields.table("records.jsonl")
+    assert shown == schema.table("records.jsonl")
 
 
 def test_the_command_prints_every_field_or_those_of_a_file(capsys):
-    assert fields.main([]) == 0
+    assert schema.main([]) == 0
     everything = capsys.readouterr().out
-    for name, schema in json_schema().items():
+    for name, of_file in schema.json_schema().items():
         assert f"\n## {name}\n" in everything
-        assert all(f"\n| `{field}` | " in everything for field in schema["properties"])
-    assert fields.main(["contexts.jsonl"]) == 0
+        assert all(f"\n| `{field}` | " in everything for field in of_file["properties"])
+    assert schema.main(["contexts.jsonl"]) == 0
     assert "`text`" in (few := capsys.readouterr().out)
     assert "`run_id`" not in few
-    assert fields.main(["--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == json_schema()
-    assert fields.main(["contexts.jsonl", "--json"]) == 0
+    assert schema.main(["--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == schema.json_schema()
+    assert schema.main(["contexts.jsonl", "--json"]) == 0
     assert json.loads(capsys.readouterr().out).keys() == {"contexts.jsonl"}
     for more in ([], ["--json"]):
-        assert fields.main(["nope.json", *more]) == 2
+        assert schema.main(["nope.json", *more]) == 2
         assert "file: 'nope.json' is none of " in capsys.readouterr().err
 
 
 def test_every_field_is_described():
-    for schema in json_schema().values():
-        for one in (schema, *schema.get("$defs", {}).values()):
+    for of_file in schema.json_schema().values():
+        for one in (of_file, *of_file.get("$defs", {}).values()):
             assert all(len(field["description"]) > 3 for field in one["properties"].values())
