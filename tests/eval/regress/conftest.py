@@ -7,7 +7,9 @@ import pytest
 
 from eval.regress.by_question import Scored
 from eval.regress.pins import SCORES, Outcome, Pin
+from tests.shared import no_key
 
+__all__ = ["no_key"]  # a fixture
 CONVERSATIONS, EACH = 6, 40
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.eval.commands import Run
-from tests.eval.run.llm_runs.keeping import Mem0Model, talk
-from tests.eval.run.llm_runs.served import Bench, Model, Scripted
+from tests.eval.run.llm_runs.served import Bench, Mem0Model, Model, Scripted, talk
 from tests.memsys.llm.server import FaultyServer
 from tests.shared import made_once
 

@@ -15,8 +15,7 @@ from eval.exchange.cache import __main__ as cache
 from tests.eval.commands import PROJECT, Run, run_main
 from tests.eval.run.conftest import assert_as_clean
 from tests.eval.run.llm_runs.conftest import Make
-from tests.eval.run.llm_runs.keeping import events
-from tests.eval.run.llm_runs.served import Bench, Model, role_of, text_of
+from tests.eval.run.llm_runs.served import Bench, Model, events, role_of, text_of
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour, FaultyServer

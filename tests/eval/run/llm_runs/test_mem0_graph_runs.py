@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests.eval.commands import Run
-from tests.eval.run.llm_runs.keeping import events, written
-from tests.eval.run.llm_runs.served import Bench, Model, Scripted, text_of
+from tests.eval.run.llm_runs.served import Bench, Model, Scripted, events, text_of, written
 from tests.memsys.knowledge.relations.models import TOOLS, relation
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body

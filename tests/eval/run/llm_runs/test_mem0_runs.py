@@ -5,8 +5,17 @@ under another strategy, and what is refused before anything is asked.
 import pytest
 
 from tests.eval.commands import runs_in
-from tests.eval.run.llm_runs.keeping import WHY, Calls, Mem0Model, changes, events, faults_of
-from tests.eval.run.llm_runs.served import Bench, Scripted, files_with
+from tests.eval.run.llm_runs.served import (
+    WHY,
+    Bench,
+    Calls,
+    Mem0Model,
+    Scripted,
+    changes,
+    events,
+    faults_of,
+    files_with,
+)
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour
 
