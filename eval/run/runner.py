@@ -10,8 +10,7 @@ from typing import Any, cast
 
 from eval.datasets.types import Question
 from eval.judges.judge import Judge
-from eval.metrics.published import stems
-from eval.metrics.tokens import word_tokens
+from eval.metrics.published import stems, word_tokens
 from eval.records.jsonl import Row
 from eval.records.prices import PaidCalls
 from eval.records.rankings import ranked_turns, ranking_line, selection_of

@@ -7,8 +7,15 @@ from math import exp
 import pytest
 
 from eval.metrics import overlap_f1
-from eval.metrics.published import bleu1, locomo_f1, mem0_f1, memos_f1, stems
-from eval.metrics.tokens import sentences, word_tokens
+from eval.metrics.published import (
+    bleu1,
+    locomo_f1,
+    mem0_f1,
+    memos_f1,
+    sentences,
+    stems,
+    word_tokens,
+)
 
 MULTI_HOP, TEMPORAL, OPEN_DOMAIN, SINGLE_HOP, ADVERSARIAL = 1, 2, 3, 4, 5
 
