@@ -5,13 +5,7 @@ from typing import Any, Literal, NotRequired
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
 from typing_extensions import TypedDict
 
-from eval.records.record_types import (
-    ErrorEntry,
-    Milliseconds,
-    Retrieved,
-    UsageEntry,
-    documented,
-)
+from eval.records.record_types import ErrorEntry, Milliseconds, Retrieved, UsageEntry, documented
 
 Cell = dict[str, Any]  # of a summary: its columns follow from the registered metrics
 

@@ -18,11 +18,7 @@ from eval.imports.rescore import __main__ as rescore
 from eval.pages.browse import __main__ as browse
 from eval.pages.report import __main__ as report
 from eval.records.folder import begin, locked
-from eval.records.jsonl import (
-    LineWriter,
-    replacing,
-    write_text,
-)
+from eval.records.jsonl import LineWriter, replacing, write_text
 from eval.records.manifest import load_manifest
 from eval.run.failures import log
 from memsys.core.errors import InputError
