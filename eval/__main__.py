@@ -17,11 +17,9 @@ def main() -> int:
         sys.path.append(here)
     atexit.register(gc.freeze)  # or Python looks for garbage once more: .1 s
     try:
-        from eval.run.garbage import seldom_collected  # noqa: PLC0415 - Ctrl-C may come before
+        from eval.cli import dispatch, seldom_collected  # noqa: PLC0415 - Ctrl-C may come before
 
         with seldom_collected():
-            from eval.cli import dispatch  # noqa: PLC0415
-
             return dispatch(sys.argv[1:], program)
     except KeyboardInterrupt:
         return 130

@@ -1,9 +1,8 @@
-"""Shared parts of all commands: exit codes, one-line errors, progress bars, list of commands."""
-
-from __future__ import annotations
+"""Shared parts of all commands: arguments, exit codes, one-line errors, list of commands."""
 
 import argparse
 import ast
+import gc
 import os
 import signal
 import sys
@@ -14,15 +13,19 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from eval.rendering.terminal import widen
-from memsys.core.errors import InputError, as_started, check_whole, complain, fault_of_machine
+from memsys.core.errors import (
+    SCRIPT,
+    InputError,
+    as_started,
+    check_whole,
+    complain,
+    fault_of_machine,
+)
 from memsys.core.files import shown
 from memsys.core.places import cache_folder
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 FAILED, BAD_INPUT, INTERRUPTED, UNREAD, TERMINATED = 1, 2, 130, 141, 143
 _RUN = "run folder, id under results/runs or a part of it, or last"
@@ -30,7 +33,7 @@ _OTHERS = "; all others are compared with the first"
 _PROGRAM = "python -m eval "
 WIDE = "--wide"
 _ALL_COLUMNS = "print each table in one block, however narrow the terminal is"
-_OF_BARS = threading.RLock()
+_YOUNG = 50_000  # new objects from which the newest are looked through
 _ELSEWHERE = {
     "options": "eval/run/option_help.py",
     "schema": "eval/records/schema.py",
@@ -75,7 +78,7 @@ class _Parser(argparse.ArgumentParser):
             formatter._format_args(one, one.dest if one.metavar is None else str(one.metavar))
             for one in self._get_positional_actions()
         ]
-        name = self.prog.removeprefix(_PROGRAM)
+        name = self.prog.removeprefix(_PROGRAM).removeprefix(f"{SCRIPT} ")
         example = f"example: {self.prog} {_EXAMPLES[name]}\n" if name in _EXAMPLES else ""
         usage = f"usage: {self.prog} {' '.join([*words, '[OPTIONS]'])}\n"
         hint = f"{self.prog} --help explains all arguments\n"
@@ -98,7 +101,8 @@ def parser(command: str, description: str, **settings: Any) -> argparse.Argument
     """Return an argument parser for `python -m eval COMMAND`; `settings` are arguments of
     ArgumentParser.
     """
-    return _Parser(prog=f"{_PROGRAM}{command}", description=description, **settings)
+    prog = as_started(f"{_PROGRAM}{command}")
+    return _Parser(prog=prog, description=description, **settings)
 
 
 def add_wide(command: argparse.ArgumentParser) -> None:
@@ -223,17 +227,17 @@ def heeding_termination() -> Iterator[None]:
             signal.signal(one, handler or signal.SIG_DFL)
 
 
-def progress(total: int | None, unit: str, **options: Any) -> tqdm[Any]:
-    """Return a progress bar, which is silent unless on a terminal or in a notebook, and is erased
-    at its end.
-
-    `options`: further arguments of tqdm.
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """Look through new objects seldom: imported modules stay, and what a command makes seldom
+    refers to itself. It takes a twentieth of a run otherwise, and a tenth of `memsys rescore`.
     """
-    from tqdm import tqdm  # noqa: PLC0415 - most commands show no bar
-
-    tqdm.set_lock(_OF_BARS)  # its own would be one among processes, which takes longer to import
-    shown = sys.stderr.isatty() or "ipykernel" in sys.modules
-    return tqdm(total=total, unit=unit, disable=not shown, leave=False, **options)
+    thresholds = gc.get_threshold()
+    gc.set_threshold(_YOUNG, *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
 
 
 @cache

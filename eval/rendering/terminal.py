@@ -1,4 +1,4 @@
-"""Text of commands for the terminal, and tables for it and as Markdown.
+"""Text of commands for the terminal, tables for it and as Markdown, and progress bars.
 
 The width of a line is that of the variable COLUMNS, else of the terminal that stdout is. Where
 stdout is a pipe or a file, and with --wide, it is unlimited: tables have one block, no line is
@@ -9,13 +9,20 @@ import os
 import re
 import shlex
 import shutil
+import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from textwrap import fill, wrap
+from typing import TYPE_CHECKING, Any
 
 from eval.rendering.numbers import ABSENT, UNJUDGED
 from memsys.core.errors import as_started
 
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+_OF_BARS = threading.RLock()
 _GAPS = (2, 1)  # characters between columns, the better first
 _LABEL = 20  # characters of a line of a column that names a row
 _LINE, _NOTE = 13, 8  # characters of a line of a broken cell and of its note, if words allow that
@@ -207,3 +214,16 @@ def command_lines(text: str) -> str:
             lines.append("   ")
         lines[-1] += f" {word}"
     return f"  {text}" if len(lines) == 1 or os.name == "nt" else "\n".join(lines)
+
+
+def progress(total: int | None, unit: str, **options: Any) -> "tqdm[Any]":
+    """Return a progress bar, which is silent unless on a terminal or in a notebook, and is erased
+    at its end.
+
+    `options`: further arguments of tqdm.
+    """
+    from tqdm import tqdm  # noqa: PLC0415 - most commands show no bar
+
+    tqdm.set_lock(_OF_BARS)  # its own would be one among processes, which takes longer to import
+    shown = sys.stderr.isatty() or "ipykernel" in sys.modules
+    return tqdm(total=total, unit=unit, disable=not shown, leave=False, **options)

@@ -9,7 +9,7 @@ def main() -> int:
     """Run what the arguments say; return the exit code, 130 after Ctrl-C during an import."""
     atexit.register(gc.freeze)  # or Python looks for garbage once more: .1 s
     try:
-        from eval.run.garbage import seldom_collected  # noqa: PLC0415 - which Ctrl-C may interrupt
+        from eval.cli import seldom_collected  # noqa: PLC0415 - which Ctrl-C may interrupt
 
         with seldom_collected():
             from eval.run.composing import main as run  # noqa: PLC0415

@@ -13,8 +13,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from eval.cli import progress
 from eval.records.prices import PaidCalls
+from eval.rendering.terminal import progress
 from memsys.llm.pricing import Pricing
 
 FIRST_S = 30.0  # of lines: the first

@@ -1,13 +1,16 @@
 """Run a data set through a strategy: one conversation after another, their questions in order."""
 
+import gc
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
+from eval.cli import seldom_collected
 from eval.datasets.types import Question
 from eval.judges.judge import Judge
 from eval.metrics.published import stems, word_tokens
@@ -17,7 +20,6 @@ from eval.records.rankings import ranked_turns, ranking_line, selection_of
 from eval.records.schema import IngestLine
 from eval.run.build import Built
 from eval.run.failures import Failure, FailureLog, FailurePolicy, FailureStreak, RepeatedFailure
-from eval.run.garbage import loaded_data_frozen
 from eval.run.ingest import ingest
 from eval.run.progress import RunProgress
 from eval.run.question import Agent, Asked, Outcome, ask, failed, judge_again
@@ -28,6 +30,8 @@ from memsys.strategies.strategy import MemoryStrategy
 
 _PARTS = ("ingest", "retrieve", "answer", "judge", "score")  # of a run; the rest is the harness
 _NAMED = 20  # conversations in warnings
+_RUNS_APART = 8  # of one process: between two full collections of a tenth of a second
+_begun = count()  # runs of this process
 _Job = Callable[[], Asked]
 
 
@@ -79,7 +83,7 @@ class Runner:
             stems("word")  # NLTK is imported before there are threads
             word_tokens("word")
         try:
-            with self._progress.shown(), loaded_data_frozen(), closing(self._jobs()) as jobs:
+            with self._progress.shown(), _loaded_data_frozen(), closing(self._jobs()) as jobs:
                 run_jobs(jobs, self.concurrency)
         finally:
             with self._lock:  # of a job that a second Ctrl-C did not wait for
@@ -236,3 +240,18 @@ class Runner:
             f"{name} reads, and no vector finds the rest of their words; for a new run, use "
             f"{remedies} or memory=chunks memory.tokens=192"
         ]
+
+
+@contextmanager
+def _loaded_data_frozen() -> Iterator[None]:
+    """Exempt what is loaded from garbage collection: looking through it costs a tenth of a run.
+    Afterwards everything is collectable as before, or the next run would find this one in memory.
+    """
+    if next(_begun) % _RUNS_APART == _RUNS_APART - 1:
+        gc.collect()  # what Hydra leaves of each run refers to itself
+    gc.freeze()
+    try:
+        with seldom_collected():
+            yield
+    finally:
+        gc.unfreeze()

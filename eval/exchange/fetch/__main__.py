@@ -14,6 +14,7 @@ from pathlib import Path
 
 from eval import cli
 from eval.datasets.files import DATA, PublicFile, load_sources
+from eval.rendering.terminal import progress
 from memsys.core.errors import InputError
 from memsys.core.files import check_regular, is_there
 
@@ -46,8 +47,8 @@ def fetch(source: PublicFile, folder: Path, url: str | None = None) -> tuple[Pat
     part = target.with_name(f"{target.name}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        progress = cli.progress(source.bytes, "B", unit_scale=True, desc=source.file)
-        with part.open("wb") as out, progress as bar:
+        bar = progress(source.bytes, "B", unit_scale=True, desc=source.file)
+        with part.open("wb") as out, bar:
             for chunk in _chunks(source, url, target):
                 out.write(chunk)
                 bar.update(len(chunk))

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from eval.cli import check_replaceable, progress
+from eval.cli import check_replaceable
 from eval.pages.browse.conversations import page_name
 from eval.pages.browse.listing import all_runs, list_page, list_policy
 from eval.pages.browse.questions import Questions, RecordedCalls
@@ -22,6 +22,7 @@ from eval.pages.browse.site import INDEX, PACKAGE, STYLE, Site
 from eval.pages.report.runs import load, missing_texts
 from eval.records.jsonl import replacing, writing
 from eval.rendering.page import policy, render
+from eval.rendering.terminal import progress
 from memsys.core.errors import InputError
 from memsys.core.files import read_bytes
 from memsys.core.places import MANIFEST

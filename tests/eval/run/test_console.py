@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from eval.cli import progress
 from eval.records.prices import PaidCalls
+from eval.rendering.terminal import progress
 from eval.run import progress as run_progress
 from eval.run.console import after_run, after_sweep
 from eval.run.progress import RunProgress
