@@ -5,6 +5,7 @@ Weeks run from Monday: 上周五 is the Friday of the week before, so it is one 
 """
 
 import re
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
 
@@ -23,6 +24,7 @@ _WEEKDAYS = {char: number for number, char in enumerate("一二三四五六")} |
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
 _WEEKS = {-2: "的前两周", -1: "的前一周", 0: "那一周", 1: "的后一周", 2: "的后两周"}
 _YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "本年": 0, "明年": 1, "后年": 2}
+_UNITS = {"天": "day", "月": "month", "年": "year"}  # by the last character; others: week
 
 
 def _year_of(m: re.Match[str], said: date) -> int | None:
@@ -79,7 +81,7 @@ def _week(m: re.Match[str], said: date) -> dates.Period:
 
 
 def _month(m: re.Match[str], said: date) -> dates.Period | None:
-    moved = dates.shift_month(said.replace(day=1), _steps(m["which"]))
+    moved = dates.shift_month(said, _steps(m["which"]))
     if not m["dom"]:
         return dates.in_month(moved, chinese=True)
     return dates.on_date(moved.year, moved.month, chinese_value(m["dom"]) or 0, chinese=True)
@@ -87,36 +89,27 @@ def _month(m: re.Match[str], said: date) -> dates.Period | None:
 
 def _counted(m: re.Match[str], said: date) -> dates.Period | None:
     sign = -1 if m["side"] in ("前", "以前", "之前") else 1
-    unit, n = m["unit"], chinese_value(m["count"])
-    side = "前" if sign < 0 else "后"
+    n, unit = chinese_value(m["count"]), _UNITS.get(m["unit"][-1], "week")
+    relative = f"{dates.write_day(said, chinese=True)}的{'前' if sign < 0 else '后'}"
     if m["count"] == "半":
-        half = dates.shift_month(said.replace(day=1), 6 * sign)
-        return dates.in_month(half, chinese=True) if unit == "年" else None
+        return dates.units_from(said, "month", 6 * sign, chinese=True) if unit == "year" else None
     if n is None:
-        length = {"天": 1, "周": 7, "月": 30, "年": 365}[unit[-1] if unit[-1] in "天月年" else "周"]
-        text = f"{dates.write_day(said, chinese=True)}的{side}几{unit}"
-        return dates.days_from(said + timedelta(days=length * (3 * sign - 1)), 2 * length, text)
-    if unit == "天":
-        return dates.on_day(said + timedelta(days=sign * n), chinese=True)
-    if unit == "年":
-        return dates.in_year(said.year + sign * n, chinese=True) if n < 150 else None
-    if unit.endswith("月"):
-        return dates.in_month(dates.shift_month(said.replace(day=1), sign * n), chinese=True)
-    text = f"{dates.write_day(said, chinese=True)}的{side}{m['count']}周"
+        first = said + timedelta(days=dates.DAYS[unit] * (3 * sign - 1))
+        return dates.days_from(first, 2 * dates.DAYS[unit], f"{relative}几{m['unit']}")
+    if unit == "year" and n >= 150:
+        return None
+    if unit != "week":
+        return dates.units_from(said, unit, sign * n, chinese=True)
+    text = f"{relative}{m['count']}周"
     return dates.days_from(dates.week_of(said) + timedelta(days=7 * sign * n), 7, text)
 
 
 def _since(m: re.Match[str], said: date) -> dates.Period | None:
-    n, unit = chinese_value(m["count"]), m["unit"]
+    n, unit = chinese_value(m["count"]), _UNITS.get(m["unit"][-1], "week")
     if n is None or n > 150:
         return None
-    if unit == "年":
-        period = dates.in_year(said.year - n, chinese=True)
-    elif unit.endswith("月"):
-        period = dates.in_month(dates.shift_month(said.replace(day=1), -n), chinese=True)
-    else:
-        period = dates.on_day(said - timedelta(days=n * (1 if unit == "天" else 7)), chinese=True)
-    return dates.Period(period.first, period.last, "since", period.text)
+    period = dates.units_from(said, unit, -n, chinese=True)
+    return replace(period, precision="since")
 
 
 _RULES = dates.compiled(

@@ -31,6 +31,8 @@ MONTH_NUMBERS = (
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 # Season -> first month, in the northern hemisphere.
 SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
+YEARS = {"year": 1, "decade": 10}
+DAYS = {"day": 1, "night": 1, "week": 7, "weekend": 7, "month": 30, "year": 365, "decade": 3650}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,15 @@ def in_year(year: int, chinese: bool = False) -> Period:
     """Return a calendar year."""
     text = f"{year}年" if chinese else str(year)
     return Period(date(year, 1, 1), date(year, 12, 31), "year", text)
+
+
+def units_from(said: date, unit: str, n: float, chinese: bool = False) -> Period:
+    """Return the year, month or day that is `n` units after that of `said`, below 0: before it."""
+    if unit in YEARS:
+        return in_year(said.year + round(n * YEARS[unit]), chinese)
+    if unit == "month":
+        return in_month(shift_month(said, round(n)), chinese)
+    return on_day(said + timedelta(days=round(n * DAYS[unit])), chinese)
 
 
 def in_season(season: str, year: int, text: str) -> Period:

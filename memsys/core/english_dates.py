@@ -8,6 +8,7 @@ of `memsys.core.dates`.
 """
 
 import re
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -49,7 +50,7 @@ def day_of_month(m: re.Match[str], said: date, ahead: bool) -> dates.Period | No
     months = (0, 1) if ahead else (0, -1)
     found = (
         dates.real_date(moved.year, moved.month, int(m["dom"]))
-        for moved in (dates.shift_month(said.replace(day=1), step) for step in months)
+        for moved in (dates.shift_month(said, step) for step in months)
     )
     fitting = [day for day in found if day and (day >= said if ahead else day <= said)]
     return dates.on_day(fitting[0]) if fitting else None
@@ -95,13 +96,8 @@ def moved(said: date, unit: str, n: float, word: str, sign: int) -> dates.Period
     side = "before" if sign < 0 else "after"
     vague = word in ("few", "several", "some")
     steps = sign * round(n)
-    if unit in ("day", "night") and not vague:
-        return dates.on_day(said + timedelta(days=steps))
-    if unit == "month" and not vague:
-        return dates.in_month(dates.shift_month(said.replace(day=1), steps))
-    if unit in ("year", "decade") and not vague:
-        year = said.year + steps * (10 if unit == "decade" else 1)
-        return dates.in_year(year) if 1 <= year <= 9998 else None
+    if not vague and not unit.startswith("week"):
+        return dates.units_from(said, unit, steps)
     amount = "a few" if vague else spell(round(n))
     text = f"{amount} {unit}s {side} {dates.write_day(said)}"
     if not vague and steps in (-1, 1):
@@ -111,13 +107,13 @@ def moved(said: date, unit: str, n: float, word: str, sign: int) -> dates.Period
     if unit == "weekend":
         nearest = dates.weekday_before(said, 5) if sign < 0 else dates.weekday_after(said, 5)
         return dates.days_from(nearest + timedelta(days=7 * (steps - sign)), 2, text)
-    length = {"day": 1, "night": 1, "month": 30, "year": 365, "decade": 3650}[unit]
+    length = dates.DAYS[unit]
     return dates.days_from(said + timedelta(days=(steps - 1) * length), 2 * length, text)
 
 
 def _counted(m: re.Match[str], said: date, sign: int) -> dates.Period | None:
     n, word = count_of(m["count"])
-    if n * {"year": 1, "decade": 10}.get(m["unit"].lower(), 0) > 150:
+    if n * dates.YEARS.get(m["unit"].lower(), 0) > 150:
         return None  # history, not an event of the dialogue
     return moved(said, m["unit"].lower(), n, word, sign)
 
@@ -135,15 +131,9 @@ def since(m: re.Match[str], said: date, _ahead: bool) -> dates.Period | None:
     """Resolve a duration until now ("for three years") to its start."""
     n, _ = count_of(m["count"])
     unit = m["unit"].lower()
-    if unit in ("year", "decade"):
-        start = said.year - round(n * (10 if unit == "decade" else 1))
-        period = dates.in_year(start) if said.year - 150 < start else None
-    elif unit == "month":
-        period = dates.in_month(dates.shift_month(said.replace(day=1), -round(n)))
-    else:
-        days = round(n * (7 if unit.startswith("week") else 1))
-        period = dates.on_day(said - timedelta(days=days))
-    return dates.Period(period.first, period.last, "since", period.text) if period else None
+    if round(n * dates.YEARS.get(unit, 0)) >= 150:
+        return None
+    return replace(dates.units_from(said, unit, -n), precision="since")
 
 
 def adjacent(m: re.Match[str], said: date, _ahead: bool) -> dates.Period | None:
@@ -152,12 +142,8 @@ def adjacent(m: re.Match[str], said: date, _ahead: bool) -> dates.Period | None:
     sign = _STEPS.get(which, 0)
     if sign and unit in ("week", "weekend", "day"):
         return moved(said, unit, 1, "one", sign)
-    if unit == "night":
-        return dates.on_day(said + timedelta(days=sign))
-    if unit == "month":
-        return dates.in_month(dates.shift_month(said.replace(day=1), sign))
-    if unit == "year":
-        return dates.in_year(said.year + sign)
+    if unit in ("night", "month", "year"):
+        return dates.units_from(said, unit, sign)
     if unit in ("week", "weekend"):
         text = f"the {unit} of {dates.write_day(said)}"
         monday = dates.week_of(said)
