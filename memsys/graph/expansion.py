@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from memsys.core.declared import Count, CountFrom0, Threshold, Weight, check_fields
-from memsys.core.errors import InputError
+from memsys.core.errors import refuse
 from memsys.graph.store import MEMORY, EdgeKind, MemoryGraph
 
 _DIGITS = 6  # of the numbers in a trace
@@ -43,14 +43,12 @@ class Expansion:
     def __post_init__(self) -> None:
         """Raise InputError on a value out of range, no edge kind, or weights that are all 0."""
         check_fields(self, "strategy.expansion")
-        if not self.edges:
-            raise InputError(
-                "strategy.expansion.edges: []; use one or both of mentions, related_to"
-            )
-        if not (self.edge_weight or self.relevance_weight):
-            raise InputError(
-                "strategy.expansion.edge_weight: 0, as relevance_weight; set one of them above 0"
-            )
+        no_weight = "edge_weight: 0, as relevance_weight; set one of them above 0"
+        faults = {
+            "strategy.expansion.edges: []; use one or both of mentions, related_to": not self.edges,
+            f"strategy.expansion.{no_weight}": not (self.edge_weight or self.relevance_weight),
+        }
+        refuse(faults)
 
     def score(self, edge: float, relevance: float) -> float:
         """Return the score of what is added over an `edge` with a `relevance` to the query."""
@@ -71,12 +69,8 @@ class ExpandedMemory(NamedTuple):
 
     def traced(self) -> dict[str, Any]:
         """Return the fields, the id as `memory`, with rounded numbers."""
-        memory, seed, via, *numbers = self
-        edge, relevance, score = [round(number, _DIGITS) for number in numbers]
-        return {
-            **{"memory": memory, "seed": seed, "via": via},
-            **{"edge": edge, "relevance": relevance, "score": score},
-        }
+        fields = self._asdict()
+        return rounded({"memory": fields.pop("memory_id"), **fields})
 
 
 def rounded(fields: Mapping[str, Any]) -> dict[str, Any]:

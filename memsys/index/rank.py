@@ -1,7 +1,8 @@
 """Rankings of a store's memories: settings, scores, and the k best."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,35 +67,45 @@ def top(scores: Scores, k: int | None) -> list[int]:
     return best_rows
 
 
-class Ranking(Protocol):
+class Ranking(ABC):
     """A ranking of a store's memories for one query. A row is a memory's position in the store."""
+
+    def __init__(self, size: int, depth: int) -> None:
+        """`size`: number of memories. `depth`: number that the first reading ranks at least, since
+        a second one for the rankings that are recorded would take as long.
+        """
+        self._size, self._depth = size, depth
+        self._ranked, self._best = 0, list[tuple[int, float]]()
 
     def best(self, k: int | None) -> list[tuple[int, float]]:
         """Return rows and scores of the `k` best (None: all), best first."""
+        k = self._size if k is None else k
+        if k > self._ranked:
+            self._ranked = max(k, self._depth)
+            self._best = self._first(self._ranked)
+        return self._best[:k]
 
+    @abstractmethod
     def of(self, row: int) -> float:
         """Return the score of one row, whatever its rank."""
 
+    @abstractmethod
+    def _first(self, k: int) -> list[tuple[int, float]]:
+        """Return rows and scores of the `k` best, computed anew."""
 
-class Dense:
+
+class Dense(Ranking):
     """A ranking in which every memory is scored, for up to some ten thousand memories."""
 
     def __init__(self, scores: Scores, depth: int = 0) -> None:
-        """`scores` has shape (n,). `depth`: number of memories that the first reading orders at
-        least, since a second one for the rankings that are recorded would take as long.
-        """
-        self.scores, self._depth = scores, depth
-        self._ordered, self._best = 0, list[tuple[int, float]]()
-
-    def best(self, k: int | None) -> list[tuple[int, float]]:
-        """See Ranking; ties by row."""
-        k = len(self.scores) if k is None else k
-        if k > self._ordered:
-            self._ordered = max(k, self._depth)
-            rows = top(self.scores, self._ordered)
-            self._best = list(zip(rows, self.scores[rows].tolist(), strict=True))
-        return self._best[:k]
+        """`scores` has shape (n,); of equal ones the first ranks higher."""
+        super().__init__(len(scores), depth)
+        self.scores = scores
 
     def of(self, row: int) -> float:
         """See Ranking."""
         return float(self.scores.item(row))
+
+    def _first(self, k: int) -> list[tuple[int, float]]:
+        rows = top(self.scores, k)
+        return list(zip(rows, self.scores[rows].tolist(), strict=True))

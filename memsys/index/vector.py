@@ -17,7 +17,7 @@ from memsys.core.concurrency import one_thread
 from memsys.core.errors import InputError
 from memsys.core.types import Vectors
 from memsys.embed.base import TokenVectors
-from memsys.index.rank import Scores, top
+from memsys.index.rank import Ranking, Scores, top
 
 Kind = Literal["flat", "ivf", "hnsw"]
 _BY_ROW = 1  # faiss's DirectMap.Array, which its stubs do not know
@@ -154,27 +154,19 @@ class LargeVectors(VectorIndex):
         return super().vectors()
 
 
-class Nearest:
+class Nearest(Ranking):
     """A ranking by cosine that computes only the scores that are read."""
 
     def __init__(self, index: LargeVectors, vector: Vectors, depth: int) -> None:
-        """`depth`: number of memories that the first search reads at least, since a second one
-        for the rankings that are recorded would take as long.
-        """
-        self._index, self._vector, self._depth = index, vector, depth
-        self._searched, self._nearest = 0, list[tuple[int, float]]()
-
-    def best(self, k: int | None) -> list[tuple[int, float]]:
-        """See Ranking."""
-        k = len(self._index) if k is None else k
-        if k > self._searched:
-            self._searched = max(k, self._depth)
-            self._nearest = self._index.nearest(self._vector, self._searched)
-        return self._nearest[:k]
+        super().__init__(len(index), depth)
+        self._index, self._vector = index, vector
 
     def of(self, row: int) -> float:
         """See Ranking."""
         return self._index.cosine(row, self._vector)
+
+    def _first(self, k: int) -> list[tuple[int, float]]:
+        return self._index.nearest(self._vector, k)
 
 
 _ON_ONE_THREAD = 2**18  # multiplications of a matrix product for which OpenBLAS starts no threads

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from memsys.context.writers import dated
 from memsys.core.declared import Count, Weight, check_values
-from memsys.core.errors import InputError
+from memsys.core.errors import refuse
 from memsys.core.types import Candidate, Memory, Query
 from memsys.graph.expansion import Expansion, expand, rounded
 from memsys.index.rank import Ranking, Start
@@ -53,15 +53,15 @@ class GraphExpand(GraphScore):
         self._rescore, self._expands = rescore is not None, use_graph_expansion
         self._expansion = Expansion(**expansion)
         has_relations = isinstance(parts.graph, WrittenByModel | WrittenGraph)
-        if self._expansion.relations and (parts.owner_filter or not has_relations):
-            raise InputError(
-                "strategy.expansion.relations: takes a graph with relations, and a store of one "
-                "owner; add graph=relations llm=openai, or use 0"
-            )
-        if k is not None and self._expansion.reserved > k:
-            raise InputError(
-                f"strategy.expansion.reserved: {self._expansion.reserved}; use at most k={k}"
-            )
+        has_none = self._expansion.relations and (parts.owner_filter or not has_relations)
+        reserved = self._expansion.reserved
+        faults = {
+            "strategy.expansion.relations: takes a graph with relations, and a store of one owner; "
+            "add graph=relations llm=openai, or use 0": has_none,
+            f"strategy.expansion.reserved: {reserved}; use at most k={k}": k is not None
+            and reserved > k,
+        }
+        refuse(faults)
         self._judge: Prompt | None = None
         if use_graph_expansion and self._expansion.judge is not None:
             needed_model(parts.llm, "strategy.expansion.judge=llm", "judge neighbours")
