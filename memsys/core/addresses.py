@@ -5,7 +5,7 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, refuse
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})  # hosts that are this machine
 _ENDS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")  # of names of variables with a secret
@@ -20,26 +20,23 @@ def check_address(url: object, field: str) -> str:
     """Return the host of `url`. Raises InputError, naming the configuration `field`, unless it is
     an http(s) address without user, password or query, with a port of 1 to 65535 if it has one.
     """
-    if not isinstance(url, str):
-        raise InputError(f"{field}: {url!r:.60} is not an http(s) address")
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(url if isinstance(url, str) else "")
     except ValueError:
         raise InputError(f"{field}: is not an http(s) address") from None
-    # Checked first, so that no message repeats a secret.
-    if parts.username or parts.password:
-        raise InputError(f"{field}: contains a password; put it into the key's variable")
-    if parts.query:
-        raise InputError(f"{field}: contains a query; put a key into its variable")
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise InputError(f"{field}: {url!r} is not an http(s) address")
     try:
         port = parts.port
     except ValueError:
         port = 0
-    if port == 0:
-        raise InputError(f"{field}: {url!r} has no valid port; use 1 to 65535")
-    return parts.hostname
+    host = parts.hostname or ""
+    faults = {  # secrets come first, so that no message repeats one
+        "contains a password; put it into the key's variable": parts.username or parts.password,
+        "contains a query; put a key into its variable": parts.query,
+        f"{url!r} is not an http(s) address": parts.scheme not in {"http", "https"} or not host,
+        f"{url!r} has no valid port; use 1 to 65535": port == 0,
+    }
+    refuse({f"{field}: {fault}": is_wrong for fault, is_wrong in faults.items()})
+    return host
 
 
 def check_variable(name: object, field: str) -> str:
@@ -48,14 +45,18 @@ def check_variable(name: object, field: str) -> str:
     repeating `name`, which may be a key by mistake.
     """
     remedy = "name an environment variable, such as OPENAI_API_KEY, and put the key there"
-    if not isinstance(name, str) or (name and not _VARIABLE.fullmatch(name)):
-        raise InputError(f"{field}: is not the name of an environment variable; {remedy}")
-    mixed = re.search("[0-9]", name) and re.search("[a-z]", name)
-    if len(name) >= _KEY_LENGTH and mixed and name not in os.environ:
-        raise InputError(f"{field}: looks like a key; {remedy}")
-    if name:
-        _USED.add(name)
-    return name
+    text = name if isinstance(name, str) else " "
+    mixed = re.search("[0-9]", text) and re.search("[a-z]", text)
+    is_name = not text or _VARIABLE.fullmatch(text)
+    is_key = len(text) >= _KEY_LENGTH and mixed and text not in os.environ
+    faults = {
+        f"{field}: is not the name of an environment variable; {remedy}": not is_name,
+        f"{field}: looks like a key; {remedy}": is_key,
+    }
+    refuse(faults)
+    if text:
+        _USED.add(text)
+    return text
 
 
 def check_open(name: str, value: object, field: str, remedy: str) -> None:
@@ -78,13 +79,12 @@ def check_key(key_variable: str, host: str, option: str) -> None:
     """
     check_variable(key_variable, f"{option}: key_variable")
     key = os.environ.get(key_variable, "")
-    if not key and host not in LOOPBACK:
-        raise InputError(f"{option}: set the variable {key_variable} to your key")
-    if re.search(r"[^!-~]", key):
-        raise InputError(
-            f"{option}: {key_variable}: the key contains white space or other characters that a "
-            "header cannot carry"
-        )
+    faults = {
+        f"{option}: set the variable {key_variable} to your key": not key and host not in LOOPBACK,
+        f"{option}: {key_variable}: the key contains white space or other characters that a "
+        "header cannot carry": re.search(r"[^!-~]", key),
+    }
+    refuse(faults)
 
 
 def secret_of(variable: str | None, setting: str, remedy: str) -> str | None:
