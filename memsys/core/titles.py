@@ -10,14 +10,14 @@ from memsys.core.terms import QUOTED, STOPWORDS, is_cjk
 
 _PIECE = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’-][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]|\n")
 _ASCII_PIECE = re.compile(r"[A-Za-z0-9]+(?:['-][A-Za-z0-9]+)*|[^\w\s]|\n")  # the same, sooner
-_SENTENCE_END = frozenset(".!?。！？:：\n[")
+SENTENCE_END = frozenset(".!?。！？:：\n[")
 _WORDS, _CHARACTERS = 3, 8  # length of a title, in English words and in Chinese characters
 _SHORT = 2  # letters of a word that is never a title
 _NAME, _CHARACTER, _QUOTE = 2, 4, 1000  # weights; that of a common letter is 1
 _REMEMBERED = 65_536  # pieces of text
 # Words of small talk, which are about nothing: "thanks", "anything", "yesterday".
 SMALL_TALK = frozenset(Path(__file__).with_name("small_talk.txt").read_text("utf-8").split())
-_SAY_NOTHING = STOPWORDS | SMALL_TALK
+SAY_NOTHING = STOPWORDS | SMALL_TALK
 # Chinese has no spaces: text between pronouns and particles is taken as a phrase, without verbs and
 # prepositions of one character at its ends.
 _CJK_BREAKS = re.compile("[我你您他她它们咱的了是吗呢吧啊呀哦嗯也都就还又很和跟与在这那把被让着]+")
@@ -52,7 +52,7 @@ def _phrases(text: str, ignored: frozenset[str]) -> Iterator[_Phrase]:
         chinese = has_chinese and is_cjk(piece)
         if content and not chinese:
             words.append(piece)
-            is_name = piece[0].isupper() and before not in _SENTENCE_END
+            is_name = piece[0].isupper() and before not in SENTENCE_END
             weights.append(len(piece) * (_NAME if is_name else 1))
         else:
             if words:
@@ -94,7 +94,7 @@ class _ContentWords(dict[str, bool]):
         bare = word.split("'")[0]  # of "how've", "tomorrow's"
         found = word[0].isalnum() and len(bare) > _SHORT and not bare.isdigit()
         both = (word, bare)
-        self[piece] = found and _SAY_NOTHING.isdisjoint(both) and self._ignored.isdisjoint(both)
+        self[piece] = found and SAY_NOTHING.isdisjoint(both) and self._ignored.isdisjoint(both)
         return self[piece]
 
 

@@ -138,7 +138,6 @@ class _Rows(ABC, Generic[V]):
         self._errors = partial(cache_errors, path, self.content)
         row = f"key TEXT PRIMARY KEY, {self.column} BLOB, ms REAL"
         with self._errors():
-            path.parent.mkdir(parents=True, exist_ok=True)
             schema = f"CREATE TABLE IF NOT EXISTS {self.table} ({row})"
             self._db = open_shared(path, schema, owner=self)
 

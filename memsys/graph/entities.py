@@ -18,14 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memsys.core.terms import QUOTED, STOPWORDS, is_cjk, stem
-from memsys.core.titles import SMALL_TALK
+from memsys.core.titles import SAY_NOTHING, SENTENCE_END
 
 EntityKind = Literal["name", "phrase", "keyword"]
 
 _TOKEN = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]|\n")
-_NO_ENTITY = STOPWORDS | SMALL_TALK
 _WORD_BITS = 32  # of a NumberedKeys number
-_SENTENCE_END = frozenset(".!?。！？:：\n[")
 _SHORTEST, _LONGEST = 2, 16  # characters of an entity
 _RUN = re.compile(r"[㐀-鿿豈-﫿]+")
 # Pronouns, particles, adverbs and a measure word: an n-gram with one of them links what has no
@@ -94,9 +92,9 @@ def read(token: str) -> tuple[str | None, bool, bool]:
     if is_cjk(token):
         return None, False, False
     word = token.lower().replace("’", "'")
-    content = token[0].isalnum() and len(word) > 2 and not word.isdigit() and word not in _NO_ENTITY
-    key = stem(word) if content else ""
-    return key or None, token[0].isupper(), token in _SENTENCE_END
+    is_word = token[0].isalnum() and len(word) > 2 and not word.isdigit()
+    key = stem(word) if is_word and word not in SAY_NOTHING else ""
+    return key or None, token[0].isupper(), token in SENTENCE_END
 
 
 class NumberedKeys(dict[str, tuple[int | None, Sequence[int], bool, bool]]):

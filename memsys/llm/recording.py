@@ -33,7 +33,6 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",
 _MOST_BYTES = 2**28  # of a request, unpacked
 _POLL_S = 0.01
 _SHARED = 3  # hex digits of a key that name its slot, of 4,096
-_BATCH = 500  # keys per look-up; SQLite takes at least 999
 
 
 class RecordedAnswer(NamedTuple):
@@ -82,7 +81,6 @@ class Recording:
         if mode == "off":
             return
         with self._errors():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = open_shared(self.path, _SCHEMA, _REQUESTS, owner=self)
             self._claims = SlotLocks(self.path.with_suffix(".locks"))
 
@@ -194,13 +192,9 @@ class Recording:
 
     def _rows(self, select: str, keys: Sequence[str]) -> list[Any]:
         """Return the rows of `select`, which ends with `key`, under `keys`."""
-        rows = []
-        for start in range(0, len(keys), _BATCH):
-            part = keys[start : start + _BATCH]
-            marks = ",".join("?" * len(part))
-            with self._errors(), self._guard:
-                rows += self._db.execute(f"{select} IN ({marks})", part).fetchall()
-        return rows
+        listed = f"{select} IN (SELECT value FROM json_each(?))"  # noqa: S608
+        with self._errors(), self._guard:
+            return self._db.execute(listed, (json.dumps(list(keys)),)).fetchall()
 
     def _checked(self, row: Sequence[Any]) -> RecordedAnswer:
         """Return `row`, typed: SQLite stores any value in any column."""

@@ -24,7 +24,7 @@ from memsys.stores.relations import (
     require_ends,
     row_of,
 )
-from memsys.stores.vectors import best, checked
+from memsys.stores.vectors import best, checked, key_of
 
 _SCHEMES = {f"{way}{safety}" for way in ("bolt", "neo4j") for safety in ("", "+s", "+ssc")}
 _CONNECT_S = 5
@@ -67,6 +67,7 @@ class Neo4jRelations:
         self._url, self._user, self._database = url, user, database
         self._password_variable = password_variable
         self._cypher = load_table(_STATEMENTS, LABEL=label, SIMILARITY=similarity)
+        # Nodes are named by one property, as not every engine has indexes over two.
         self._nodes, self._named = self._cypher["nodes"], self._cypher["named"]
         self._dimension: int | None = None
         self._indexed = False
@@ -250,12 +251,6 @@ class Neo4jRelations:
             driver.close()
             raise
         return driver
-
-
-def key_of(owner: str, id_: str) -> str:
-    """Return the property that identifies a node, as not every engine has indexes over two."""
-    # The length of the owner makes the joined text unambiguous.
-    return f"{len(owner)} {owner}{id_}"
 
 
 def _node(row: Mapping[str, Any]) -> Node:

@@ -11,7 +11,7 @@ from memsys.core.addresses import check_address, secret_of
 from memsys.core.declared import Range
 from memsys.core.errors import InputError, check_installed
 from memsys.core.types import Vectors
-from memsys.stores.vectors import VectorStore
+from memsys.stores.vectors import VectorStore, key_of
 
 BATCH = 500  # points per request: a few megabytes at 384 dimensions
 PAGE = 1000  # points per page of a list
@@ -139,8 +139,7 @@ class QdrantVectors(VectorStore):
 
 def point_of(owner: str, id_: str) -> str:
     """Return the UUID of an owner's id: Qdrant names points by number or UUID only."""
-    # The length of the owner makes the joined text unambiguous.
-    return str(uuid5(NAMESPACE_OID, f"{len(owner)} {owner}{id_}"))
+    return str(uuid5(NAMESPACE_OID, key_of(owner, id_)))
 
 
 def of_hits(hits: Sequence[Any]) -> tuple[list[str], Vectors]:

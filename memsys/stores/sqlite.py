@@ -24,11 +24,13 @@ _PATIENCE_S = 60  # how long to wait while another process locks the file
 
 
 def open_shared(path: Path, *schemas: str, owner: object = None) -> sqlite3.Connection:
-    """Return a connection to the file at `path`, created if absent, with a write-ahead log and the
-    tables of `schemas` (SQL). Several threads may use it, one at a time. It closes when `owner`
-    (None: nobody) is no longer referenced; by itself, a connection refers to itself and would keep
-    its file and its pages open until a garbage collection. Raises sqlite3.DatabaseError.
+    """Return a connection to the file at `path`, created with its folder if absent, with a
+    write-ahead log and the tables of `schemas` (SQL). Several threads may use it, one at a time. It
+    closes when `owner` (None: nobody) is no longer referenced; by itself, a connection refers to
+    itself and would keep its file and its pages open until a garbage collection. Raises OSError or
+    sqlite3.DatabaseError.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(path, timeout=_PATIENCE_S, check_same_thread=False)
     deadline = time.monotonic() + _PATIENCE_S
     while True:
@@ -93,7 +95,6 @@ def open_store(
     """
     file = Path(":memory:" if path is None else path).expanduser()
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
         db = open_shared(file, *tables, owner=owner)
         # A commit waits for the disk: data survive a power cut, not only a kill.
         db.execute("PRAGMA synchronous=FULL")

@@ -24,6 +24,12 @@ class Near(NamedTuple):
     cosine: float
 
 
+def key_of(owner: str, id_: str) -> str:
+    """Return a text that identifies `id_` among the ids of all owners."""
+    # The length of the owner makes the joined text unambiguous.
+    return f"{len(owner)} {owner}{id_}"
+
+
 def cosines(rows: Vectors, vector: Vectors) -> npt.NDArray[np.float64]:
     """Return the cosine of a unit `vector`, shape (d,), and each of the unit `rows`, shape (n, d).
     Equal rows get equal cosines at any position, which a matrix product does not guarantee.
