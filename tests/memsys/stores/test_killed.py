@@ -15,9 +15,8 @@ from memsys.stores.qdrant_vectors import QdrantVectors
 from memsys.stores.relations import RelationStore
 from memsys.stores.vectors import VectorStore
 from tests.memsys.left import files_with
-from tests.memsys.stores.arcadedb import DATABASE
+from tests.memsys.stores.conftest import PASSWORD_VARIABLE, RELATIONS, VECTORS, Place, on_arcadedb
 from tests.memsys.stores.made import cosine, node, pool, relation
-from tests.memsys.stores.places import PASSWORD_VARIABLE, RELATIONS, VECTORS, VectorPlace
 from tests.memsys.stores.writer import ROWS
 
 
@@ -88,7 +87,7 @@ def test_a_store_outlives_a_kill(kind, store, check, writes, tmp_path):
 def test_relations_in_a_server_outlive_the_kill_of_their_client(bolt_url):
     where = (bolt_url, PASSWORD_VARIABLE, "Killed")
     written = killed_after(20, "neo4j", *where)
-    with closing(Neo4jRelations(bolt_url, "root", PASSWORD_VARIABLE, DATABASE, "Killed")) as store:
+    with closing(on_arcadedb(bolt_url, "Killed")) as store:
         check_relations(store, written)
 
 
@@ -98,7 +97,7 @@ IDS = [f"memo-{i}" for i in range(60)]
 IDS[7] = GONE
 
 
-def filled(place: VectorPlace) -> Any:
+def filled(place: Place) -> Any:
     """A store from which one vector was deleted, one replaced, and one owner cleared."""
     store = place.open()
     store.put("ann", IDS, KEPT)

@@ -8,6 +8,7 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.stores.relations import Node, Relation, RelationStore
+from tests.memsys.stores.conftest import RELATION_PLACES, Place
 from tests.memsys.stores.made import (
     DIMENSION,
     IDS,
@@ -21,11 +22,10 @@ from tests.memsys.stores.made import (
     pool,
     relation,
 )
-from tests.memsys.stores.places import RELATION_PLACES, RelationPlace
 
 
 @pytest.fixture(params=RELATION_PLACES)
-def place(request, relation_place, tmp_path) -> RelationPlace:
+def place(request, relation_place, tmp_path) -> Place:
     return relation_place(request.param, tmp_path)
 
 

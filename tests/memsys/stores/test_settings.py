@@ -13,8 +13,8 @@ from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
 from memsys.stores.qdrant_vectors import QdrantVectors
 from tests.memsys.service.made import run
 from tests.memsys.stores.arcadedb import DATABASE
+from tests.memsys.stores.conftest import PASSWORD_VARIABLE, LocalQdrant, on_arcadedb
 from tests.memsys.stores.made import node, pool
-from tests.memsys.stores.places import PASSWORD_VARIABLE, LocalQdrant
 
 SECRET = "hunter2"  # noqa: S105 - the one to look for
 (ROW,) = pool(0, 1)
@@ -163,7 +163,7 @@ def test_a_missing_extra_names_the_command(monkeypatch):
 def test_a_server_that_refuses(bolt_url, monkeypatch):
     monkeypatch.setenv("WRONG", SECRET)
     cosine = "vector.similarity.cosine"
-    with closing(Neo4jRelations(bolt_url, "root", PASSWORD_VARIABLE, DATABASE, "Refused")) as right:
+    with closing(on_arcadedb(bolt_url, "Refused")) as right:
         right.put_nodes("ann", [node("a", ROW)])
     for variable, database, similarity, words in (
         ("WRONG", DATABASE, cosine, "Authentication failed"),

@@ -8,15 +8,15 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.stores.vectors import Near, VectorStore
+from tests.memsys.stores.conftest import LASTING_VECTOR_PLACES, VECTOR_PLACES, VECTORS, Place
 from tests.memsys.stores.made import DIMENSION, IDS, LIVES, ODD, OWNERS, cosine, near_copies, pool
-from tests.memsys.stores.places import LASTING_VECTOR_PLACES, VECTOR_PLACES, VECTORS, VectorPlace
 
 # What the imitation of a server says of itself.
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes", "ignore:Local mode performs")
 
 
 @pytest.fixture(params=VECTOR_PLACES)
-def place(request, tmp_path) -> VectorPlace:
+def place(request, tmp_path) -> Place:
     return VECTORS[request.param](tmp_path)
 
 
