@@ -1,6 +1,7 @@
 """A place for each engine, at which a store can be opened again and again."""
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -66,6 +67,12 @@ PASSWORD_VARIABLE = "MEMSYS_TEST_BOLT_PASSWORD"  # noqa: S105 - a variable's nam
 
 def on_arcadedb(url: str, label: str) -> Neo4jRelations:
     return Neo4jRelations(url, "root", PASSWORD_VARIABLE, DATABASE, label)
+
+
+@pytest.fixture
+def store(place: Place) -> Iterator[Any]:
+    with closing(place.open()) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

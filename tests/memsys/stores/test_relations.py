@@ -1,6 +1,5 @@
 """Every relation store keeps the same promises, and ranks the same."""
 
-from collections.abc import Iterator
 from contextlib import closing
 
 import numpy as np
@@ -27,12 +26,6 @@ from tests.memsys.stores.made import (
 @pytest.fixture(params=RELATION_PLACES)
 def place(request, relation_place, tmp_path) -> Place:
     return relation_place(request.param, tmp_path)
-
-
-@pytest.fixture
-def store(place) -> Iterator[RelationStore]:
-    with closing(place.open()) as opened:
-        yield opened
 
 
 class Model:

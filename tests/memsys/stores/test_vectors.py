@@ -1,13 +1,12 @@
 """Every vector store keeps the same promises, and ranks the same."""
 
-from collections.abc import Iterator
 from contextlib import closing
 
 import numpy as np
 import pytest
 
 from memsys.core.errors import InputError
-from memsys.stores.vectors import Near, VectorStore
+from memsys.stores.vectors import Near
 from tests.memsys.stores.conftest import LASTING_VECTOR_PLACES, VECTOR_PLACES, VECTORS, Place
 from tests.memsys.stores.made import DIMENSION, IDS, LIVES, ODD, OWNERS, cosine, near_copies, pool
 
@@ -18,12 +17,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes", "ignore:Local 
 @pytest.fixture(params=VECTOR_PLACES)
 def place(request, tmp_path) -> Place:
     return VECTORS[request.param](tmp_path)
-
-
-@pytest.fixture
-def store(place) -> Iterator[VectorStore]:
-    with closing(place.open()) as opened:
-        yield opened
 
 
 def expected(kept, vector, most, among=None):
