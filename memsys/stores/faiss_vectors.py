@@ -29,31 +29,26 @@ class FaissVectors(VectorStore):
     def __init__(self, path: str | None = None) -> None:
         super().__init__()
         self._indexes: dict[str, _Index] = {}
-        self._size: int | None = None
         self._db = None if path is None else open_store(path, (_TABLE,), "vector_store", self)
 
     def compact(self) -> bool:
-        """See VectorStore."""
+        """See EngineStore."""
         with self._lock:
             if self._db is not None:
                 rewrite(self._db)
             return True
 
     def close(self) -> None:
-        """See VectorStore."""
+        """See EngineStore."""
         with self._lock:
             if self._db is not None:
                 self._db.close()
 
-    def _dimension(self) -> int | None:
-        # Read from the file until there is one: another process may have stored the first vector.
-        if self._size is None and self._db is not None:
-            row = self._db.execute("SELECT length(vector) / 4 FROM vectors LIMIT 1").fetchone()
-            self._size = None if row is None else int(row[0])
-        return self._size
-
-    def _create(self, dimension: int) -> None:
-        self._size = dimension
+    def _stored_dimension(self) -> int | None:
+        if self._db is None:
+            return None
+        row = self._db.execute("SELECT length(vector) / 4 FROM vectors LIMIT 1").fetchone()
+        return None if row is None else int(row[0])
 
     def _write(self, owner: str, ids: Sequence[str], rows: Vectors) -> None:
         index = self._index(owner)

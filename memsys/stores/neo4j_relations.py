@@ -1,11 +1,10 @@
 """Relations in a graph database that speaks Bolt: Neo4j, Memgraph, ArcadeDB (extra `neo4j`)."""
 
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from threading import RLock
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,12 +18,12 @@ from memsys.stores.relations import (
     NearNode,
     Node,
     Relation,
+    RelationStore,
     node_of,
     relation_of,
-    require_ends,
     row_of,
 )
-from memsys.stores.vectors import best, checked, key_of
+from memsys.stores.vectors import best, key_of
 
 _SCHEMES = {f"{way}{safety}" for way in ("bolt", "neo4j") for safety in ("", "+s", "+ssc")}
 _CONNECT_S = 5
@@ -33,7 +32,7 @@ _STATEMENTS = Path(__file__).with_name("cypher.yaml")
 _BATCH = 500  # rows per statement: a few megabytes at 384 dimensions
 
 
-class Neo4jRelations:
+class Neo4jRelations(RelationStore):
     """Nodes of one label and relations of one type, separated by their property `owner`.
 
     `url` is bolt://host:port or neo4j://host:port, with +s for TLS. The password is read from the
@@ -64,116 +63,76 @@ class Neo4jRelations:
         }
         refuse(faults)  # label and similarity become part of statements
         check_installed("neo4j", "relation_store=neo4j", "neo4j")
+        super().__init__()
         self._url, self._user, self._database = url, user, database
         self._password_variable = password_variable
         self._cypher = load_table(_STATEMENTS, LABEL=label, SIMILARITY=similarity)
         # Nodes are named by one property, as not every engine has indexes over two.
         self._nodes, self._named = self._cypher["nodes"], self._cypher["named"]
-        self._dimension: int | None = None
         self._indexed = False
-        self._lock = RLock()  # a run asks from several threads
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """See RelationStore. Each change is a transaction of its own."""
-        with self._lock:
-            yield
-
-    def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
-        """See RelationStore."""
-        with self._lock:
-            latest = list({node.id: node for node in nodes}.values())
-            dimension = self._known_dimension()
-            for node in latest:
-                row = checked(node.vector[None], 1, dimension, "relation_store")
-                dimension = row.shape[1]
-            self._write(
-                "put_nodes",
-                [
-                    {"key": key_of(owner, node.id), "owner": owner, **row_of(node)}
-                    # all engines store a list
-                    | {"embedding": np.asarray(node.vector, dtype=np.float32).tolist()}
-                    for node in latest
-                ],
-            )
-            self._dimension = dimension
-
-    def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
-        """See RelationStore."""
-        with self._lock:
-            ends = {end for r in relations for end in (r.source, r.target)}
-            rows = self._read(f"{self._named} RETURN n.id AS id", keys=_keys(owner, ends))
-            require_ends(relations, {row["id"] for row in rows}, owner)
-            latest = {relation.key: relation for relation in relations}
-            self._write(
-                "put_relations",
-                [
-                    {**_ends(owner, one.key), **row_of(one), "turns": list(one.turns)}
-                    for one in latest.values()
-                ],
-            )
-
-    def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
-        """See RelationStore."""
-        with self._lock:
-            rows = [{**_ends(owner, key), "name": key[1]} for key in keys]
-            self._write("drop_relations", rows)
-
-    def drop_nodes(self, owner: str, ids: Collection[str]) -> None:
-        """See RelationStore."""
-        with self._lock:
-            self._run(f"{self._named} DETACH DELETE n", [{"keys": _keys(owner, ids)}])
-
-    def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
-        """See RelationStore."""
-        with self._lock:
-            query = checked(vector[None], 1, self._known_dimension(), "relation_store")[0]
-            seen: dict[str, Node] = {}
-
-            def fetch(wanted: int) -> tuple[list[str], Vectors]:
-                given = {"owner": owner, "embedding": query.tolist(), "most": wanted}
-                found = self._read(self._cypher["similar"], **given)
-                nodes = [_node(one["n"]) for one in found]
-                seen.update((node.id, node) for node in nodes)
-                rows = np.array([node.vector for node in nodes], dtype=np.float32)
-                return [node.id for node in nodes], rows
-
-            near = best(fetch, query, most)
-            return [NearNode(seen[id_], cos) for id_, cos in near if cos >= threshold]
-
-    def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
-        """See RelationStore."""
-        with self._lock:
-            if ids is None:
-                found = self._read(f"{self._nodes} RETURN n", owner=owner)
-            else:
-                found = self._read(f"{self._named} RETURN n", keys=_keys(owner, ids))
-            return sorted((_node(one["n"]) for one in found), key=lambda node: node.id)
-
-    def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
-        """See RelationStore."""
-        with self._lock:
-            if nodes is None:
-                found = self._read(self._cypher["relations"], owner=owner)
-            else:
-                found = self._read(self._cypher["relations_of"], keys=_keys(owner, nodes))
-            once = [relation_of(one["source"], one["r"], one["target"]) for one in found]
-            return [relation for _, relation in sorted({r.key: r for r in once}.items())]
-
-    def clear(self, owner: str) -> None:
-        """See RelationStore."""
-        with self._lock:
-            self._run(f"{self._nodes} DETACH DELETE n", [{"owner": owner}])
-
-    def compact(self) -> bool:
-        """Return False; see RelationStore."""
-        return False
 
     def close(self) -> None:
-        """See RelationStore."""
+        """See EngineStore."""
         with self._lock:
             if "_driver" in self.__dict__:
                 self._driver.close()
+
+    def _stored_dimension(self) -> int | None:
+        found = self._read(self._cypher["dimension"])
+        return found[0]["d"] if found else None
+
+    def _present(self, owner: str, ids: Collection[str]) -> Collection[str]:
+        rows = self._read(f"{self._named} RETURN n.id AS id", keys=_keys(owner, ids))
+        return {row["id"] for row in rows}
+
+    def _write_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
+        rows = [
+            {"key": key_of(owner, node.id), "owner": owner, **row_of(node)}
+            | {"embedding": node.vector.tolist()}  # all engines store a list
+            for node in nodes
+        ]
+        self._write("put_nodes", rows)
+
+    def _write_relations(self, owner: str, relations: Sequence[Relation]) -> None:
+        rows = [
+            {**_ends(owner, one.key), **row_of(one), "turns": list(one.turns)} for one in relations
+        ]
+        self._write("put_relations", rows)
+
+    def _delete_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
+        self._write("drop_relations", [{**_ends(owner, key), "name": key[1]} for key in keys])
+
+    def _delete_nodes(self, owner: str, ids: Collection[str]) -> None:
+        self._run(f"{self._named} DETACH DELETE n", [{"keys": _keys(owner, ids)}])
+
+    def _delete_all(self, owner: str) -> None:
+        self._run(f"{self._nodes} DETACH DELETE n", [{"owner": owner}])
+
+    def _nearest(self, owner: str, query: Vectors, most: int) -> Iterable[NearNode]:
+        seen: dict[str, Node] = {}
+
+        def fetch(wanted: int) -> tuple[list[str], Vectors]:
+            given = {"owner": owner, "embedding": query.tolist(), "most": wanted}
+            nodes = [_node(one["n"]) for one in self._read(self._cypher["similar"], **given)]
+            seen.update((node.id, node) for node in nodes)
+            rows = np.array([node.vector for node in nodes], dtype=np.float32)
+            return [node.id for node in nodes], rows
+
+        return [NearNode(seen[id_], cosine) for id_, cosine in best(fetch, query, most)]
+
+    def _read_nodes(self, owner: str, ids: Collection[str] | None) -> Iterable[Node]:
+        if ids is None:
+            found = self._read(f"{self._nodes} RETURN n", owner=owner)
+        else:
+            found = self._read(f"{self._named} RETURN n", keys=_keys(owner, ids))
+        return [_node(one["n"]) for one in found]
+
+    def _read_relations(self, owner: str, nodes: Collection[str] | None) -> Iterable[Relation]:
+        if nodes is None:
+            found = self._read(self._cypher["relations"], owner=owner)
+        else:
+            found = self._read(self._cypher["relations_of"], keys=_keys(owner, nodes))
+        return [relation_of(one["source"], one["r"], one["target"]) for one in found]
 
     def _write(self, name: str, rows: Sequence[dict[str, Any]]) -> None:
         """Run the statement of this name with all of `rows`, in one transaction."""
@@ -182,12 +141,6 @@ class Neo4jRelations:
             self._indexed = True
         batches = [rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH)]
         self._run(self._cypher[name], [{"rows": batch} for batch in batches])
-
-    def _known_dimension(self) -> int | None:
-        if self._dimension is None:
-            found = self._read(self._cypher["dimension"])
-            self._dimension = found[0]["d"] if found else None
-        return self._dimension
 
     def _read(self, statement: str, **parameters: Any) -> list[Any]:
         """Return the records of `statement`. Raises InputError if the server gives none."""

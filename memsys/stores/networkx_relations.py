@@ -2,11 +2,9 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from threading import RLock
 
 import networkx as nx
 import numpy as np
@@ -17,18 +15,17 @@ from memsys.stores.relations import (
     NearNode,
     Node,
     Relation,
+    RelationStore,
     node_of,
     relation_of,
-    require_ends,
     row_of,
 )
 from memsys.stores.sqlite import open_store, rewrite
-from memsys.stores.vectors import checked
 
 _TABLES = Path(__file__).with_name("relations.sql").read_text(encoding="utf-8").strip().split(";\n")
 
 
-class NetworkxRelations:
+class NetworkxRelations(RelationStore):
     """A directed multigraph per owner, with an exact index of the vectors of names.
 
     `path` is an SQLite file from which the graph of an owner is built on first use, and again after
@@ -37,10 +34,9 @@ class NetworkxRelations:
     """
 
     def __init__(self, path: str | None = None) -> None:
+        super().__init__()
         self._graphs: dict[str, nx.MultiDiGraph] = {}
         self._vectors = FaissVectors()
-        self._dimension: int | None = None
-        self._lock = RLock()  # a run asks from several threads
         self._db = open_store(path, _TABLES, "relation_store", self)
         self._db.row_factory = sqlite3.Row
         self._db.isolation_level = None  # transactions are begun here only
@@ -71,119 +67,98 @@ class NetworkxRelations:
             except BaseException:
                 for owner in changed:
                     self._forget(owner)
-                self._dimension = None
+                self._size = None
                 raise
             finally:
                 self._changed = None
 
-    def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
-        """See RelationStore."""
-        with self._change(owner) as graph:
-            copies, dimension = {}, self._known_dimension()
-            for node in nodes:  # copied, so that no array is shared with the caller
-                (vector,) = checked(node.vector[None], 1, dimension, "relation_store")
-                copies[node.id], dimension = replace(node, vector=vector), len(vector)
-            latest = list(copies.values())
-            if not latest:
-                return
-            self._db.executemany(
-                "REPLACE INTO nodes VALUES"
-                " (:owner, :id, :name, :kind, :vector, :mentions, :created, :last_seen)",
-                [{**row_of(n), "owner": owner, "vector": n.vector.tobytes()} for n in latest],
-            )
-            self._dimension = dimension
-            self._insert(owner, graph, latest)
-
-    def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
-        """See RelationStore."""
-        with self._change(owner) as graph:
-            require_ends(relations, graph, owner)
-            self._db.executemany(
-                "REPLACE INTO relations VALUES (:owner, :source, :name, :target, :mentions,"
-                " :created, :last_seen, :ended, :turns)",
-                [{**row_of(r), "owner": owner, "turns": json.dumps(r.turns)} for r in relations],
-            )
-            _connect(graph, relations)
-
-    def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
-        """See RelationStore."""
-        with self._change(owner) as graph:
-            self._db.executemany(
-                "DELETE FROM relations WHERE owner = ? AND source = ? AND name = ? AND target = ?",
-                [(owner, *key) for key in keys],
-            )
-            for source, name, target in keys:
-                if graph.has_edge(source, target, name):
-                    graph.remove_edge(source, target, name)
-
-    def drop_nodes(self, owner: str, ids: Collection[str]) -> None:
-        """See RelationStore."""
-        with self._change(owner) as graph:
-            rows = [{"owner": owner, "id": id_} for id_ in ids]
-            for statement in (
-                "DELETE FROM relations WHERE owner = :owner AND :id IN (source, target)",
-                "DELETE FROM nodes WHERE owner = :owner AND id = :id",
-            ):
-                self._db.executemany(statement, rows)
-            graph.remove_nodes_from(list(ids))
-            self._vectors.drop(owner, ids)
-
-    def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
-        """See RelationStore."""
-        with self._lock:
-            graph = self._graph(owner)
-            query = checked(vector[None], 1, self._known_dimension(), "relation_store")[0]
-            return [
-                NearNode(graph.nodes[near.id]["node"], near.cosine)
-                for near in self._vectors.nearest(owner, query, most)
-                if near.cosine >= threshold
-            ]
-
-    def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
-        """See RelationStore."""
-        with self._lock:
-            stored = self._graph(owner).nodes
-            wanted = stored if ids is None else {id_ for id_ in ids if id_ in stored}
-            return [stored[id_]["node"] for id_ in sorted(wanted)]
-
-    def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
-        """See RelationStore."""
-        with self._lock:
-            graph = self._graph(owner)
-            some = None if nodes is None else [id_ for id_ in set(nodes) if id_ in graph]
-            edges = [*graph.out_edges(some, data="relation")]
-            if some is not None:
-                edges += graph.in_edges(some, data="relation")
-            by_key: dict[tuple[str, str, str], Relation] = {r.key: r for _, _, r in edges}
-            return [by_key[key] for key in sorted(by_key)]
-
-    def clear(self, owner: str) -> None:
-        """See RelationStore."""
-        with self._change(owner) as graph:
-            for table in ("relations", "nodes"):
-                self._db.execute(f"DELETE FROM {table} WHERE owner = ?", (owner,))  # noqa: S608
-            graph.clear()
-            self._vectors.clear(owner)
-
     def compact(self) -> bool:
-        """See RelationStore."""
+        """See EngineStore."""
         with self._lock:
             rewrite(self._db)
             return True
 
     def close(self) -> None:
-        """See RelationStore."""
+        """See EngineStore."""
         with self._lock:
             self._db.close()
 
+    def _stored_dimension(self) -> int | None:
+        row = self._db.execute("SELECT length(vector) / 4 FROM nodes LIMIT 1").fetchone()
+        return None if row is None else int(row[0])
+
+    def _present(self, owner: str, ids: Collection[str]) -> Collection[str]:  # noqa: ARG002
+        nodes: Collection[str] = self._graphs[owner]
+        return nodes
+
+    def _write_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
+        self._db.executemany(
+            "REPLACE INTO nodes VALUES"
+            " (:owner, :id, :name, :kind, :vector, :mentions, :created, :last_seen)",
+            [{**row_of(n), "owner": owner, "vector": n.vector.tobytes()} for n in nodes],
+        )
+        self._insert(owner, self._graphs[owner], nodes)
+
+    def _write_relations(self, owner: str, relations: Sequence[Relation]) -> None:
+        self._db.executemany(
+            "REPLACE INTO relations VALUES (:owner, :source, :name, :target, :mentions,"
+            " :created, :last_seen, :ended, :turns)",
+            [{**row_of(r), "owner": owner, "turns": json.dumps(r.turns)} for r in relations],
+        )
+        _connect(self._graphs[owner], relations)
+
+    def _delete_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
+        self._db.executemany(
+            "DELETE FROM relations WHERE owner = ? AND source = ? AND name = ? AND target = ?",
+            [(owner, *key) for key in keys],
+        )
+        graph = self._graphs[owner]
+        for source, name, target in keys:
+            if graph.has_edge(source, target, name):
+                graph.remove_edge(source, target, name)
+
+    def _delete_nodes(self, owner: str, ids: Collection[str]) -> None:
+        rows = [{"owner": owner, "id": id_} for id_ in ids]
+        for statement in (
+            "DELETE FROM relations WHERE owner = :owner AND :id IN (source, target)",
+            "DELETE FROM nodes WHERE owner = :owner AND id = :id",
+        ):
+            self._db.executemany(statement, rows)
+        self._graphs[owner].remove_nodes_from(list(ids))
+        self._vectors.drop(owner, ids)
+
+    def _delete_all(self, owner: str) -> None:
+        for table in ("relations", "nodes"):
+            self._db.execute(f"DELETE FROM {table} WHERE owner = ?", (owner,))  # noqa: S608
+        self._graphs[owner].clear()
+        self._vectors.clear(owner)
+
+    def _nearest(self, owner: str, query: Vectors, most: int) -> Iterable[NearNode]:
+        nodes = self._graph(owner).nodes
+        near = self._vectors.nearest(owner, query, most)
+        return [NearNode(nodes[one.id]["node"], one.cosine) for one in near]
+
+    def _read_nodes(self, owner: str, ids: Collection[str] | None) -> Iterable[Node]:
+        nodes = self._graph(owner).nodes
+        wanted = nodes if ids is None else {id_ for id_ in ids if id_ in nodes}
+        return [nodes[id_]["node"] for id_ in wanted]
+
+    def _read_relations(self, owner: str, nodes: Collection[str] | None) -> Iterable[Relation]:
+        graph = self._graph(owner)
+        some = None if nodes is None else [id_ for id_ in set(nodes) if id_ in graph]
+        edges = [*graph.out_edges(some, data="relation")]
+        if some is not None:
+            edges += graph.in_edges(some, data="relation")
+        return [relation for _, _, relation in edges]
+
     @contextmanager
-    def _change(self, owner: str) -> Iterator[nx.MultiDiGraph]:
+    def _change(self, owner: str) -> Iterator[None]:
         """Change the graph of an owner, and the file, in one transaction."""
         with self.writing():
-            graph = self._graph(owner)
+            self._graph(owner)  # is loaded
             if self._changed is not None:
                 self._changed.add(owner)
-            yield graph
+            yield
 
     def _graph(self, owner: str) -> nx.MultiDiGraph:
         """Return the graph of an owner, as the file has it now."""
@@ -221,12 +196,6 @@ class NetworkxRelations:
         if nodes:
             ids = [node.id for node in nodes]
             self._vectors.put(owner, ids, np.stack([node.vector for node in nodes]))
-
-    def _known_dimension(self) -> int | None:
-        if self._dimension is None:
-            row = self._db.execute("SELECT length(vector) / 4 FROM nodes LIMIT 1").fetchone()
-            self._dimension = None if row is None else int(row[0])
-        return self._dimension
 
 
 def _connect(graph: nx.MultiDiGraph, relations: Sequence[Relation]) -> None:

@@ -30,10 +30,9 @@ class QdrantEdgeVectors(VectorStore):
         self._path = path
         self._temporary: TemporaryDirectory[str] | None = None
         self._shard: Any = None
-        self._size: int | None = None
 
     def compact(self) -> bool:
-        """See VectorStore. The engine neither empties its log nor removes deleted points from its
+        """See EngineStore. The engine neither empties its log nor removes deleted points from its
         segments on demand (0.9.0): all points are copied to a new shard, which takes the place of
         the old one.
         """
@@ -45,22 +44,22 @@ class QdrantEdgeVectors(VectorStore):
             return True
 
     def close(self) -> None:
-        """See VectorStore."""
+        """See EngineStore."""
         with self._lock:
             if self._shard is not None:
                 self._shard.close()
-                self._shard = None
+                self._shard = self._size = None
             if self._temporary is not None:
                 self._temporary.cleanup()
 
-    def _dimension(self) -> int | None:
-        config = self._folder() / _CONFIG
-        if self._shard is None:
-            _settle(self._folder())
-        if self._shard is None and config.exists():
-            self._size = _size(config)
-            self._shard = self._opened(lambda edge: edge.EdgeShard.load(str(self._folder())))
-        return self._size
+    def _stored_dimension(self) -> int | None:
+        folder = self._folder()
+        _settle(folder)
+        if not (folder / _CONFIG).exists():
+            return None
+        size = _size(folder / _CONFIG)
+        self._shard = self._opened(lambda edge: edge.EdgeShard.load(str(folder)))
+        return size
 
     def _create(self, dimension: int) -> None:
         self._renew(dimension, ())
@@ -86,7 +85,7 @@ class QdrantEdgeVectors(VectorStore):
             shard.close()
             if self._shard is not None:
                 self._shard.close()
-                self._shard = None
+                self._shard = self._size = None  # it is opened anew if the rest fails
                 folder.rename(_beside(folder, "old"))
             new.rename(folder)
             _settle(folder)

@@ -38,14 +38,9 @@ class QdrantVectors(VectorStore):
         check_address(url, "vector_store.url")
         self._url, self._collection, self._timeout_s = url, collection, timeout_s
         self._key_variable = key_variable
-        self._size: int | None = None
-
-    def compact(self) -> bool:
-        """Return False; see VectorStore."""
-        return False
 
     def close(self) -> None:
-        """See VectorStore."""
+        """See EngineStore."""
         with self._lock:
             if "_client" in self.__dict__:
                 self._client.close()
@@ -67,16 +62,16 @@ class QdrantVectors(VectorStore):
     def _client(self) -> Any:
         return self.connect()
 
-    def _dimension(self) -> int | None:
-        if self._size is None and self._ask("collection_exists"):
-            vectors = self._ask("get_collection").config.params.vectors
-            if getattr(vectors, "distance", None) != _models().Distance.DOT:
-                raise InputError(
-                    f"vector_store.collection={self._collection}: made by another program (its "
-                    "vectors are not compared by dot product); name another collection"
-                )
-            self._size = int(vectors.size)
-        return self._size
+    def _stored_dimension(self) -> int | None:
+        if not self._ask("collection_exists"):
+            return None
+        vectors = self._ask("get_collection").config.params.vectors
+        if getattr(vectors, "distance", None) != _models().Distance.DOT:
+            raise InputError(
+                f"vector_store.collection={self._collection}: made by another program (its "
+                "vectors are not compared by dot product); name another collection"
+            )
+        return int(vectors.size)
 
     def _create(self, dimension: int) -> None:
         models = _models()
@@ -84,7 +79,6 @@ class QdrantVectors(VectorStore):
         self._ask("create_collection", vectors_config=vectors)
         owner = models.KeywordIndexParams(type="keyword", is_tenant=True)
         self._ask("create_payload_index", field_name="owner", field_schema=owner)
-        self._size = dimension
 
     def _write(self, owner: str, ids: Sequence[str], rows: Vectors) -> None:
         points = [

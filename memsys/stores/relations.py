@@ -1,13 +1,15 @@
-"""The protocol of a store of entities and their relations, and its rows."""
+"""The base class of stores of entities and their relations, and their rows."""
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from memsys.core.errors import InputError
+from memsys.core.errors import refuse
 from memsys.core.types import Vectors
+from memsys.stores.vectors import EngineStore, checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,68 +53,118 @@ class NearNode(NamedTuple):
     cosine: float
 
 
-class RelationStore(Protocol):
-    """Nodes and relations, separated by owner: a search for one owner sees no other's.
+class RelationStore(EngineStore):
+    """Nodes and the relations between them."""
 
-    If the store has a file or server, a change is on disk when its method returns; a process killed
-    between two changes leaves a store that can be opened and contains all earlier ones. Ids, names
-    and owners are any non-empty text.
-    """
-
-    def writing(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def writing(self) -> Iterator[None]:
         """Return a block whose reads and changes are one: no other thread changes the store during
         it, and in a file no other process, and all its changes are stored, or, after an error,
         none. Blocks may be nested. On a server, an error leaves the changes made so far, and other
         processes may change it.
         """
+        with self._lock:
+            yield
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
         """Store `nodes`; one with an existing id is replaced, and its relations stay. Raises
         InputError, and stores none, if a vector is not of the store's dimension.
         """
+        with self._change(owner):
+            latest, dimension = dict[str, Node](), self._dimension()
+            for node in nodes:  # copied, so that no array is shared with the caller
+                (vector,) = checked(node.vector[None], 1, dimension, "relation_store")
+                latest[node.id], dimension = replace(node, vector=vector), len(vector)
+            if latest:
+                self._write_nodes(owner, list(latest.values()))
+                self._size = dimension
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
         """Store `relations`; one with an existing key is replaced. Raises InputError, and stores
         none, if an end is not a node of `owner`.
         """
+        with self._change(owner):
+            ends = [(one.key, end) for one in relations for end in (one.source, one.target)]
+            present = self._present(owner, {end for _, end in ends})
+            faults = {
+                f"relation_store: the relation {key} of {owner!r} has an end, {end!r}, that is no "
+                "node; put the node first": end not in present
+                for key, end in ends
+            }
+            refuse(faults)
+            self._write_relations(owner, list({one.key: one for one in relations}.values()))
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
         """Delete the relations with these keys; unknown ones are ignored, nodes stay."""
+        with self._change(owner):
+            self._delete_relations(owner, keys)
 
     def drop_nodes(self, owner: str, ids: Collection[str]) -> None:
         """Delete the nodes with these ids, and their relations; unknown ones are ignored."""
+        with self._change(owner):
+            self._delete_nodes(owner, ids)
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
         """Return up to `most` nodes with a cosine to `vector`, shape (d,), of `threshold` or more.
         The result is sorted from best to worst, with ties by id. Raises InputError if d is not that
         of the store.
         """
+        with self._lock:
+            query = checked(vector[None], 1, self._dimension(), "relation_store")[0]
+            near = self._nearest(owner, query, most)
+            return [one for one in near if one.cosine >= threshold]
 
     def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
         """Return the existing nodes with these ids (None: all), sorted by id."""
+        with self._lock:
+            return sorted(self._read_nodes(owner, ids), key=lambda node: node.id)
 
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
         """Return the relations from or to one of `nodes` (None: all), sorted by key."""
+        with self._lock:
+            by_key = {one.key: one for one in self._read_relations(owner, nodes)}
+            return [by_key[key] for key in sorted(by_key)]
 
     def clear(self, owner: str) -> None:
         """Delete everything of `owner`."""
+        with self._change(owner):
+            self._delete_all(owner)
 
-    def compact(self) -> bool:
-        """See VectorStore.compact."""
+    def _change(self, owner: str) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Return a block that changes what `owner` has."""
+        return self.writing()
 
-    def close(self) -> None:
-        """Close files and connections; the store cannot be used afterwards."""
+    @abstractmethod
+    def _present(self, owner: str, ids: Collection[str]) -> Collection[str]:
+        """Return ids of nodes, those of `ids` that exist among them."""
 
+    @abstractmethod
+    def _write_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
+        """Store `nodes`, each id of which occurs once."""
 
-def require_ends(relations: Sequence[Relation], nodes: Collection[str], owner: str) -> None:
-    """Raise InputError if an end of a relation is not among the ids `nodes`."""
-    for relation in relations:
-        for end in (relation.source, relation.target):
-            if end not in nodes:
-                raise InputError(
-                    f"relation_store: the relation {relation.key} of {owner!r} has an end, "
-                    f"{end!r}, that is no node; put the node first"
-                )
+    @abstractmethod
+    def _write_relations(self, owner: str, relations: Sequence[Relation]) -> None:
+        """Store `relations`, each key of which occurs once, between existing nodes."""
+
+    @abstractmethod
+    def _delete_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None: ...
+
+    @abstractmethod
+    def _delete_nodes(self, owner: str, ids: Collection[str]) -> None: ...
+
+    @abstractmethod
+    def _delete_all(self, owner: str) -> None: ...
+
+    @abstractmethod
+    def _nearest(self, owner: str, query: Vectors, most: int) -> Iterable[NearNode]:
+        """Return the `most` nearest nodes, as `similar` sorts them."""
+
+    @abstractmethod
+    def _read_nodes(self, owner: str, ids: Collection[str] | None) -> Iterable[Node]: ...
+
+    @abstractmethod
+    def _read_relations(self, owner: str, nodes: Collection[str] | None) -> Iterable[Relation]:
+        """Return relations like `relations`, in any order; one may occur twice."""
 
 
 def row_of(record: Node | Relation) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The base class of vector stores, and the exact ranking that all stores share."""
+"""The base classes of stores and of vector stores, and the exact ranking that all stores share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -77,17 +77,45 @@ def checked(vectors: Vectors, count: int, dimension: int | None, store: str) -> 
     return rows
 
 
-class VectorStore(ABC):
-    """Unit vectors under ids, separated by owner: a search for one owner sees no other's vectors.
+class EngineStore(ABC):
+    """A store over some engine: what is of one owner is separate from what is of any other, and all
+    vectors have one dimension.
 
-    If the store has a file or server, a change is on disk when `put` or `drop` returns; a process
-    killed between two changes leaves a store that can be opened and contains all earlier ones. Ids
-    and owners are any non-empty text. An engine searches exactly; it is made for one dimension by
-    `_create`, before the first `_write`.
+    If the store has a file or server, a change is on disk when its method returns; a process killed
+    between two changes leaves a store that can be opened and contains all earlier ones. Ids, names
+    and owners are any non-empty text.
     """
 
     def __init__(self) -> None:
         self._lock = RLock()  # a run asks from several threads
+        self._size: int | None = None  # dimension of the stored vectors, where it is known
+
+    def compact(self) -> bool:
+        """Write all files anew, so that none contains what was deleted or replaced. Returns False,
+        and does nothing, for a server, which alone decides when it does so. Raises InputError if
+        another process prevents it.
+        """
+        return False
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close files and connections; the store cannot be used afterwards."""
+
+    def _dimension(self) -> int | None:
+        """Return the dimension of the stored vectors; None if there are none yet."""
+        if self._size is None:  # another process may have stored the first vector
+            self._size = self._stored_dimension()
+        return self._size
+
+    @abstractmethod
+    def _stored_dimension(self) -> int | None:
+        """Return the dimension of the vectors in the file or server, None without any."""
+
+
+class VectorStore(EngineStore):
+    """Unit vectors under ids. An engine searches exactly; it is made for one dimension by
+    `_create`, before the first `_write`.
+    """
 
     def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
         """Store `vectors`, shape (len(ids), d), under `ids`; the last vector of an id counts.
@@ -100,6 +128,7 @@ class VectorStore(ABC):
             rows = checked(vectors, len(ids), dimension, "vector_store")
             if dimension is None:
                 self._create(rows.shape[1])
+                self._size = rows.shape[1]
             last = {id_: row for row, id_ in enumerate(ids)}
             if len(last) < len(ids):
                 ids, rows = list(last), rows[list(last.values())]
@@ -136,23 +165,8 @@ class VectorStore(ABC):
             if self._dimension() is not None:
                 self._delete(owner, None)
 
-    @abstractmethod
-    def compact(self) -> bool:
-        """Write all files anew, so that none contains what was deleted or replaced. Returns False,
-        and does nothing, for a server, which alone decides when it does so. Raises InputError if
-        another process prevents it.
-        """
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close files and connections; the store cannot be used afterwards."""
-
-    @abstractmethod
-    def _dimension(self) -> int | None:
-        """Return the dimension of the stored vectors; None if there are none yet."""
-
-    @abstractmethod
-    def _create(self, dimension: int) -> None: ...
+    def _create(self, dimension: int) -> None:
+        """Prepare the engine for vectors of this dimension."""
 
     @abstractmethod
     def _write(self, owner: str, ids: Sequence[str], rows: Vectors) -> None:
