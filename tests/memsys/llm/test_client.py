@@ -259,8 +259,13 @@ WRONG: list[tuple[str, Any, str]] = [
     *((name, NAN, "") for name in ("temperature", "retries", "concurrency", "seed")),
     *(("requests_per_minute", NAN, ""), ("max_tokens", 0, "")),
     *(("extra", value, "") for value in (5, {"top_p": NAN}, {"stream": True})),
-    *(("base_url", url, "") for url in (5, None, "localhost:8000", "http://[::1/v1")),
-    ("base_url", "http://me:secret@localhost/v1", ""),
+    *(("base_url", url, ".*not an http") for url in (5, None, "localhost:8000", "http://[::1/v1")),
+    *(("base_url", url, ".*not an http") for url in ("", "http://", "ftp://localhost/v1")),
+    *(
+        ("base_url", f"{way}secret@localhost/v1", "")
+        for way in ("http://", "http://u:", "ftp://u:")
+    ),
+    ("base_url", "http://localhost/v1?api-key=secret", ""),
     *(("base_url", f"http://127.0.0.1:{port}/v1", ".*1 to 65535") for port in (99999, 0, "x")),
     *(("key_variable", value, "") for value in (None, 5, "sk-proj-secret")),
     ("key_variable", "gsk_secret0123456789abcdef", "looks like a key"),
