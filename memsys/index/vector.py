@@ -192,27 +192,21 @@ class TokenIndex:
         """Bytes of the vectors in half precision."""
         return self._vectors.nbytes
 
-    def max_sim(
-        self, query: TokenVectors, rows: Sequence[int] | None = None, idf: float = 1
-    ) -> Scores:
-        """Return MaxSim of the query and the memories of `rows` (None: all), shape (len(rows),).
+    def max_sim(self, query: TokenVectors, rows: Sequence[int], idf: float = 1) -> Scores:
+        """Return MaxSim of the query and the memories of `rows`, shape (len(rows),).
 
         MaxSim (Khattab and Zaharia, 2020) is the sum over query tokens of the greatest cosine to a
         token of the memory; here the mean, weighted by idf to the power `idf` (0: all alike), with
         idf = log(1 + (n - df + 0.5) / (df + 0.5)). 0 where query or memory has no tokens.
         """
-        row_numbers = (
-            np.arange(len(self._ends) - 1) if rows is None else np.asarray(rows, dtype=np.intp)
-        )
-        scores = np.zeros(len(row_numbers))
+        row_numbers, scores = np.asarray(rows, dtype=np.intp), np.zeros(len(rows))
         firsts, ends = self._ends[row_numbers], self._ends[row_numbers + 1]
         (filled,) = np.nonzero(ends > firsts)
         if not len(query.ids) or not len(filled):
             return scores
         firsts, ends = firsts[filled], ends[filled]
         stored = self._single if self._vectors.nbytes <= _CONVERTED else self._vectors
-        parts = [stored[a:b] for a, b in zip(firsts, ends, strict=True)]
-        vectors = stored if rows is None else np.concatenate(parts)
+        vectors = np.concatenate([stored[a:b] for a, b in zip(firsts, ends, strict=True)])
         cosines = _products(vectors.astype(np.float32, copy=False), query.vectors)
         starts = np.cumsum([0, *(ends - firsts)])[:-1]
         scores[filled] = np.maximum.reduceat(cosines, starts) @ self._weights(query.ids, idf)

@@ -194,9 +194,9 @@ class Store:
         """Return the BM25 score of every memory for the query, shape (n,)."""
         return self.by_word.scores(query)
 
-    def max_sim(self, query: str, rows: Sequence[int] | None = None, idf: float = 1) -> Scores:
-        """Return MaxSim of the query and the memories of `rows` (None: all), shape (len(rows),);
-        see TokenIndex. Raises InputError if the embedder has no token vectors.
+    def max_sim(self, query: str, rows: Sequence[int], idf: float = 1) -> Scores:
+        """Return MaxSim of the query and the memories of `rows`, shape (len(rows),); see
+        TokenIndex. Raises InputError if the embedder has no token vectors.
         """
         return self.by_token.max_sim(self._parts.embedder.query_tokens(query), rows, idf)
 

@@ -173,7 +173,7 @@ def test_without_weight_the_start_ranking_is_unchanged(token_parts):
 def test_maxsim_alone_orders_the_pool(token_parts):
     strategy = ingest_all(late(token_parts(), 10, weight=1))
     found, _ = strategy.rank(query("My bowl cracked in the kiln"))
-    scores = strategy.store.max_sim("My bowl cracked in the kiln")
+    scores = strategy.store.max_sim("My bowl cracked in the kiln", range(10))
     rows = strategy.store.rows
     assert found[0].memory.id == "D2:2"
     by_hand = [scores[rows[one.memory.id]] for one in found]
