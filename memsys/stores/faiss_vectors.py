@@ -31,18 +31,14 @@ class FaissVectors(VectorStore):
         self._indexes: dict[str, _Index] = {}
         self._db = None if path is None else open_store(path, (_TABLE,), "vector_store", self)
 
-    def compact(self) -> bool:
-        """See EngineStore."""
-        with self._lock:
-            if self._db is not None:
-                rewrite(self._db)
-            return True
+    def _compact(self) -> bool:
+        if self._db is not None:
+            rewrite(self._db)
+        return True
 
-    def close(self) -> None:
-        """See EngineStore."""
-        with self._lock:
-            if self._db is not None:
-                self._db.close()
+    def _close(self) -> None:
+        if self._db is not None:
+            self._db.close()
 
     def _stored_dimension(self) -> int | None:
         if self._db is None:

@@ -71,11 +71,9 @@ class Neo4jRelations(RelationStore):
         self._nodes, self._named = self._cypher["nodes"], self._cypher["named"]
         self._indexed = False
 
-    def close(self) -> None:
-        """See EngineStore."""
-        with self._lock:
-            if "_driver" in self.__dict__:
-                self._driver.close()
+    def _close(self) -> None:
+        if "_driver" in self.__dict__:
+            self._driver.close()
 
     def _stored_dimension(self) -> int | None:
         found = self._read(self._cypher["dimension"])

@@ -72,16 +72,12 @@ class NetworkxRelations(RelationStore):
             finally:
                 self._changed = None
 
-    def compact(self) -> bool:
-        """See EngineStore."""
-        with self._lock:
-            rewrite(self._db)
-            return True
+    def _compact(self) -> bool:
+        rewrite(self._db)
+        return True
 
-    def close(self) -> None:
-        """See EngineStore."""
-        with self._lock:
-            self._db.close()
+    def _close(self) -> None:
+        self._db.close()
 
     def _stored_dimension(self) -> int | None:
         row = self._db.execute("SELECT length(vector) / 4 FROM nodes LIMIT 1").fetchone()

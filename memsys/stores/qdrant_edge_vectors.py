@@ -31,26 +31,22 @@ class QdrantEdgeVectors(VectorStore):
         self._temporary: TemporaryDirectory[str] | None = None
         self._shard: Any = None
 
-    def compact(self) -> bool:
-        """See EngineStore. The engine neither empties its log nor removes deleted points from its
-        segments on demand (0.9.0): all points are copied to a new shard, which takes the place of
-        the old one.
+    def _compact(self) -> bool:
+        """Copy all points to a new shard, which takes the place of the old one: the engine neither
+        empties its log nor removes deleted points from its segments on demand (0.9.0).
         """
-        with self._lock:
-            dimension = self._dimension()
-            if dimension is not None:
-                hits = pages(lambda offset: self._page(offset, BATCH, with_vector=True))
-                self._renew(dimension, hits)
-            return True
+        dimension = self._dimension()
+        if dimension is not None:
+            hits = pages(lambda offset: self._page(offset, BATCH, with_vector=True))
+            self._renew(dimension, hits)
+        return True
 
-    def close(self) -> None:
-        """See EngineStore."""
-        with self._lock:
-            if self._shard is not None:
-                self._shard.close()
-                self._shard = self._size = None
-            if self._temporary is not None:
-                self._temporary.cleanup()
+    def _close(self) -> None:
+        if self._shard is not None:
+            self._shard.close()
+            self._shard = self._size = None
+        if self._temporary is not None:
+            self._temporary.cleanup()
 
     def _stored_dimension(self) -> int | None:
         folder = self._folder()

@@ -39,11 +39,9 @@ class QdrantVectors(VectorStore):
         self._url, self._collection, self._timeout_s = url, collection, timeout_s
         self._key_variable = key_variable
 
-    def close(self) -> None:
-        """See EngineStore."""
-        with self._lock:
-            if "_client" in self.__dict__:
-                self._client.close()
+    def _close(self) -> None:
+        if "_client" in self.__dict__:
+            self._client.close()
 
     def connect(self) -> Any:
         """Return the client; nothing is sent yet. Raises InputError without the key."""

@@ -95,11 +95,19 @@ class EngineStore(ABC):
         and does nothing, for a server, which alone decides when it does so. Raises InputError if
         another process prevents it.
         """
+        with self._lock:
+            return self._compact()
+
+    def close(self) -> None:
+        """Close files and connections; the store cannot be used afterwards."""
+        with self._lock:
+            self._close()
+
+    def _compact(self) -> bool:
         return False
 
     @abstractmethod
-    def close(self) -> None:
-        """Close files and connections; the store cannot be used afterwards."""
+    def _close(self) -> None: ...
 
     def _dimension(self) -> int | None:
         """Return the dimension of the stored vectors; None if there are none yet."""
