@@ -106,7 +106,9 @@ class TokenCounter:
 
     def _run(self, run: str) -> int:
         if len(run) <= _WINDOW:
-            return self._count_short(run)
+            text = run.encode("utf-8")
+            # A token encodes as itself.
+            return 1 if self._ranks[text] != NEVER else len(self.encode(text))
         if run.isascii():  # nearly every pair of letters is in some token
             return self._part(run)
         characters, bounds = self._independent(run)
@@ -118,11 +120,6 @@ class TokenCounter:
         parts = zip(bounds[longer].tolist(), bounds[longer + 1].tolist(), strict=True)
         counts = (self._part(run[start:end]) for start, end in parts)
         return int(self._of_character[single].sum()) + sum(counts)
-
-    def _count_short(self, part: str) -> int:
-        text = part.encode("utf-8")
-        # A token encodes as itself.
-        return 1 if self._ranks[text] != NEVER else len(self.encode(text))
 
     def _part(self, part: str) -> int:
         if len(part) <= _WINDOW:

@@ -260,7 +260,12 @@ class Endpoint:
 
     def _sent(self, exchange: Exchange) -> RecordedAnswer:
         """Return the row of a live answer; record a failure after all retries, and raise it."""
-        failed = self._client().send(exchange)
+        from memsys.llm.transport import Client  # noqa: PLC0415 - half a second, not in a replay
+
+        with self._lock:
+            if self._opened is None:
+                self._opened = Client(self._settings, self._budget)
+        failed = self._opened.send(exchange)
         if failed is None:
             assert exchange.row is not None  # noqa: S101 - for the type checker
             return exchange.row
@@ -276,11 +281,3 @@ class Endpoint:
             row = RecordedAnswer(exchange.key, to, model, status, text, 0.0, None, None, now)
             self._recording.keep_failed(row, exchange.body)
         raise failure
-
-    def _client(self) -> Client:
-        from memsys.llm.transport import Client  # noqa: PLC0415 - half a second, not in a replay
-
-        with self._lock:
-            if self._opened is None:
-                self._opened = Client(self._settings, self._budget)
-            return self._opened

@@ -88,7 +88,12 @@ class Client(httpx2.BaseTransport):
         headers.
         """
         content = _JSON.encode(dict(exchange.body)).encode()
-        exchange.first = self._first_attempt(content, exchange)
+        template = self._templates.get(exchange.path)
+        if template is not None:
+            try:
+                exchange.first = self._send(template.with_content(content), exchange)
+            except httpx2.TransportError as error:
+                exchange.first = error
         if exchange.row is not None:  # it was answered
             return None
         token = _CALL.set(exchange)
@@ -139,20 +144,6 @@ class Client(httpx2.BaseTransport):
     def _shown(self, text: str) -> str:
         # Shortening first could leave half a key.
         return without_secrets(text, self._key_variable)[:_SHOWN]
-
-    def _first_attempt(
-        self, content: bytes, exchange: Exchange
-    ) -> httpx2.Response | Exception | None:
-        """Send the first attempt of a call, unless the OpenAI client has sent none yet;
-        return what the OpenAI client expects, an answer or an error, of one that failed.
-        """
-        template = self._templates.get(exchange.path)
-        if template is None:
-            return None
-        try:
-            return self._send(template.with_content(content), exchange)
-        except httpx2.TransportError as error:
-            return error
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one attempt. An answer becomes `answer` and `row` of the exchange, an error that

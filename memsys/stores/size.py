@@ -22,8 +22,9 @@ def lines(rows: Iterable[Any]) -> int:
     """Return the bytes of `rows`, JSON values or records of such fields, one per line."""
     size, left = 0, iter(rows)
     while some := list(islice(left, _AT_ONCE)):
+        text = _ENCODER.encode(some)
         # "[row, row]" has two characters for each row beside it, a line has one.
-        size += _bytes(_ENCODER.encode(some)) - len(some)
+        size += len(text.encode("utf-8", "surrogatepass")) - len(some)
     return size
 
 
@@ -40,10 +41,6 @@ def singles(vectors: Iterable[Vectors]) -> int:
 def together(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
     """Return the sums of several sizes by unit; a missing unit counts as 0."""
     return {unit: one.get(unit, 0) + other.get(unit, 0) for unit in {**one, **other}}
-
-
-def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _plain(value: Any) -> Any:
