@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from itertools import groupby
 from threading import Lock
-from typing import Any
 
 from memsys.core.turns import ROLES
-from memsys.core.types import Session, Turn
+from memsys.core.types import Session
 from memsys.knowledge.facts.extract import FactExtractor
 from memsys.knowledge.facts.fact import (
     Event,
@@ -36,6 +34,7 @@ from memsys.service.messages import (
     as_texts,
     as_units,
     parse_messages,
+    sessions_of,
 )
 from memsys.service.relations import RelationMemory
 from memsys.service.results import AddResult, MemoryChange, MemoryRecord, RelationChange
@@ -121,7 +120,7 @@ class Adder:
         part = self._relations.reply_part(owner) if self._relations.enabled else None
         facts = FactWriter(llm, setup.facts, setup.update, storage, part)
         facts.extractor.summary = summary
-        for one in _sessions(dialogue):
+        for one in sessions_of(dialogue):
             facts.extractor.add_turns(one)
         subject = subject_of(parsed.roles, owner.agent_id)
         facts.write(session, subject, summarise=not background)
@@ -260,12 +259,3 @@ class _OwnerFacts:
             and (self._compare == "filter" or one.owner == owner)
             and (one.speaker == fact.speaker or not {one.speaker, fact.speaker}.isdisjoint(ROLES))
         ]
-
-
-def _sessions(dialogue: Sequence[Sequence[Any]]) -> list[Session]:
-    """Return stored messages, grouped by the sessions in which they were said."""
-    sessions = []
-    for time, group in groupby(dialogue, key=lambda one: one[0]):
-        turns = tuple(Turn(id_, speaker, text) for _, id_, speaker, text, _ in group)
-        sessions.append(Session("earlier", datetime.fromisoformat(time), turns))
-    return sessions

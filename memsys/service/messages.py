@@ -1,10 +1,12 @@
 """The caller's messages: checked, their images described by a model, as a session, and as memories
-that store them verbatim.
+that store them verbatim; and the last ones of each owner, which are stored for a model.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
@@ -19,7 +21,8 @@ from memsys.knowledge.facts.procedure import tool_calls
 from memsys.knowledge.memory.base import MemoryBuilder, verbatim
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
-from memsys.service.arguments import NoModelError, Unicode, turn_key
+from memsys.service.arguments import NoModelError, Owner, Unicode, turn_key
+from memsys.service.database import MemoryDatabase, as_json
 from memsys.service.setup import Setup
 
 Messages = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
@@ -162,3 +165,50 @@ def _description(setup: Setup, turn: Turn, image: _Address, log: list[Event]) ->
         wrong = InputError if fault["fault"] == "bad_address" else LLMError
         raise wrong(f"{turn.id}.content: the image was not described ({fault['detail']})")
     return sentence
+
+
+class Dialogues:
+    """The last messages of each owner and their summary, from which a model writes memories: a
+    table of the database. Callers hold its lock, and a transaction for changes.
+    """
+
+    def __init__(self, database: MemoryDatabase) -> None:
+        self._database = database
+
+    def of(self, owner: Owner) -> tuple[list[Any], str]:
+        """Return the stored last messages of `owner` and their summary."""
+        query = "SELECT said, summary FROM dialogues WHERE owner=?"
+        row = self._database.execute(query, (as_json(owner.named),)).fetchone()
+        return (json.loads(row[0]), row[1]) if row else ([], "")
+
+    def put(self, owner: Owner, messages: Sequence[Any], summary: str) -> None:
+        """Store the last messages of `owner` and their summary."""
+        row = (as_json(owner.named), as_json(messages), summary)
+        self._database.execute("INSERT OR REPLACE INTO dialogues VALUES (?, ?, ?)", row)
+
+    def set_summary(self, owner: Owner, summary: str, turn: str) -> bool:
+        """Replace the summary of `owner` if the message `turn` is stored still, or none is; return
+        whether it was replaced.
+        """
+        query = "UPDATE dialogues SET summary=? WHERE owner=? AND (said='[]' OR instr(said, ?) > 0)"
+        row = (summary, as_json(owner.named), turn)
+        return self._database.execute(query, row).rowcount > 0
+
+    def drop(self, owner: Owner | None, *, shared: bool = False) -> None:
+        """Delete the messages and summaries of `owner` (None: of all); `shared`: those from which a
+        model writes memories of the owner, see Owner.shares.
+        """
+        for (key,) in self._database.execute("SELECT owner FROM dialogues").fetchall():
+            one = Owner(**json.loads(key))
+            within = owner is None or owner.named.items() <= one.named.items()
+            if within or (shared and owner is not None and owner.shares(one)):
+                self._database.execute("DELETE FROM dialogues WHERE owner=?", (key,))
+
+
+def sessions_of(dialogue: Sequence[Sequence[Any]]) -> list[Session]:
+    """Return stored messages, grouped by the sessions in which they were said."""
+    sessions = []
+    for time, group in groupby(dialogue, key=lambda one: one[0]):
+        turns = tuple(Turn(id_, speaker, text) for _, id_, speaker, text, _ in group)
+        sessions.append(Session("earlier", datetime.fromisoformat(time), turns))
+    return sessions

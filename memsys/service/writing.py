@@ -1,28 +1,33 @@
-"""Changes of what is stored: of a memory record, history and vector in one step; and the last
-messages of each owner with their summary, from which a model writes memories.
+"""Changes of what is stored: of a memory record, history and vector in one step; and the vector
+store, in step with the database across processes and crashes.
 """
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
 from threading import RLock
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
+
 from memsys.core.terms import covers, language_of
 from memsys.core.titles import title_of
 from memsys.core.turns import importance
-from memsys.core.types import Memory
+from memsys.core.types import Memory, Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
 from memsys.service.arguments import Owner, now
-from memsys.service.database import MemoryDatabase, as_json
+from memsys.service.database import MemoryDatabase
+from memsys.service.messages import Dialogues
 from memsys.service.results import MemoryChange, MemoryRecord, RecordKind
 from memsys.service.setup import Setup
-from memsys.service.vectors import VectorSync
+from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.sqlite import rewrite
+from memsys.stores.vectors import Near, VectorStore
 
 _log = logging.getLogger(__name__)
 _ENOUGH = 20  # memories whose language is looked at: that of a single short one is uncertain
@@ -59,6 +64,76 @@ class About:
             accesses=0,
             accessed=None,
         )
+
+
+class VectorSync:
+    """Applies the database's changes to a vector store, in order of their numbers.
+
+    The database stores every vector: nothing is embedded again, and a change whose vector was not
+    yet applied when a process was killed is applied when the `store` is opened next.
+    """
+
+    def __init__(self, database: MemoryDatabase, store: VectorStore | None) -> None:
+        """`store`: None for an index in this process's memory. Another may be persistent: the
+        number of the last change applied to it is then stored in the database.
+        """
+        self._database, self._persistent = database, store is not None
+        self.store: VectorStore = store if store is not None else FaissVectors()
+        self._shelves: set[str] = set()
+        self._mark, self._folder = 0, ""
+        if self._persistent:
+            with database.writing():
+                self._mark = int(database.state("applied", "0"))
+                # Other folders may share the store and have owners of the same names.
+                self._folder = database.state("folder", uuid4().hex)
+                self._compare()
+        self.catch_up()
+
+    def nearest(
+        self, shelf: str, vector: Vectors, most: int, among: Collection[str] | None = None
+    ) -> list[Near]:
+        """See VectorStore."""
+        return self.store.nearest(self._owner(shelf), vector, most, among)
+
+    def catch_up(self) -> None:
+        """Apply the changes since the last call. The call is cheap if there are none."""
+        if self._database.last == self._mark:
+            return
+        with self._database.writing():  # no process overwrites newer vectors
+            last = self._database.last
+            if int(self._database.state("cleared", "0")) > self._mark:
+                self._compare(json.loads(self._database.state("cleared_shelves", "[]")))
+                if self._persistent:
+                    self._database.set_state("cleared_shelves", "[]")
+            changed = list(self._database.vectors(self._mark))
+            for shelf, group in groupby(changed, key=lambda one: one[0]):
+                self._shelves.add(shelf)
+                rows = [(id_, vector) for _, id_, vector in group]
+                stored = {id_: vector for id_, vector in rows if vector is not None}
+                if gone := [id_ for id_, vector in rows if vector is None]:
+                    self.store.drop(self._owner(shelf), gone)
+                if stored:
+                    vectors = np.stack(list(stored.values()))
+                    self.store.put(self._owner(shelf), list(stored), vectors)
+            if self._persistent:
+                self._database.set_state("applied", str(last))
+            self._mark = last
+
+    def _owner(self, shelf: str) -> str:
+        return f"{self._folder}/{shelf}"
+
+    def _compare(self, shelves: Iterable[str] = ()) -> None:
+        """Compare the store, which may have lost data, or have what was cleared, with the database
+        by shelf; `shelves`: further ones. Callers have begun a transaction.
+        """
+        wanted = self._database.by_shelf()
+        self._shelves |= {*wanted, *shelves}
+        for shelf in sorted(self._shelves):
+            ids, there = wanted.get(shelf, set()), set(self.store.ids(self._owner(shelf)))
+            if extra := there - ids:
+                self.store.drop(self._owner(shelf), extra)
+            if missing := sorted(ids - there):
+                self.store.put(self._owner(shelf), missing, self._database.vectors_of(missing))
 
 
 class Writer:
@@ -215,39 +290,3 @@ def _completed(old: MemoryRecord, fields: Mapping[str, Any]) -> dict[str, Any]:
         title, text = new["title"], new["memory"]
         new["index_text"] = text if title in text else f"{title}\n{text}"
     return new
-
-
-class Dialogues:
-    """A table of the database. Callers hold its lock, and a transaction for changes."""
-
-    def __init__(self, database: MemoryDatabase) -> None:
-        self._database = database
-
-    def of(self, owner: Owner) -> tuple[list[Any], str]:
-        """Return the stored last messages of `owner` and their summary."""
-        query = "SELECT said, summary FROM dialogues WHERE owner=?"
-        row = self._database.execute(query, (as_json(owner.named),)).fetchone()
-        return (json.loads(row[0]), row[1]) if row else ([], "")
-
-    def put(self, owner: Owner, messages: Sequence[Any], summary: str) -> None:
-        """Store the last messages of `owner` and their summary."""
-        row = (as_json(owner.named), as_json(messages), summary)
-        self._database.execute("INSERT OR REPLACE INTO dialogues VALUES (?, ?, ?)", row)
-
-    def set_summary(self, owner: Owner, summary: str, turn: str) -> bool:
-        """Replace the summary of `owner` if the message `turn` is stored still, or none is; return
-        whether it was replaced.
-        """
-        query = "UPDATE dialogues SET summary=? WHERE owner=? AND (said='[]' OR instr(said, ?) > 0)"
-        row = (summary, as_json(owner.named), turn)
-        return self._database.execute(query, row).rowcount > 0
-
-    def drop(self, owner: Owner | None, *, shared: bool = False) -> None:
-        """Delete the messages and summaries of `owner` (None: of all); `shared`: those from which a
-        model writes memories of the owner, see Owner.shares.
-        """
-        for (key,) in self._database.execute("SELECT owner FROM dialogues").fetchall():
-            one = Owner(**json.loads(key))
-            within = owner is None or owner.named.items() <= one.named.items()
-            if within or (shared and owner is not None and owner.shares(one)):
-                self._database.execute("DELETE FROM dialogues WHERE owner=?", (key,))
