@@ -12,7 +12,7 @@ from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.find import RelationFinder
 from memsys.knowledge.relations.graph_writer import GraphWriter
 from memsys.knowledge.relations.relation_graph import RelationGraph, forget_turns
-from memsys.knowledge.relations.triples import as_memory, id_of
+from memsys.knowledge.relations.triples import id_of
 from memsys.knowledge.relations.written_graph import WrittenGraph
 from memsys.service.arguments import NoModelError, Owner, public_ids
 from memsys.service.database import IN_LIST, owner_condition
@@ -210,19 +210,19 @@ def _found(finder: RelationFinder, query: str) -> list[FoundRelation]:
     """
     candidates, _ = finder.find(query)
     by_id = {id_of(one.key): one for one in finder.graph.relations()} if candidates else {}
-    found = [(by_id[one.memory.id], one.score) for one in candidates if one.memory.id in by_id]
-    ends = finder.graph.ends([relation for relation, _ in found])
+    found = [one for one in candidates if one.memory.id in by_id]
+    related = finder.graph.related([by_id[one.memory.id] for one in found])
     return [
         FoundRelation(
-            source=source.name,
-            relationship=relation.name,
-            destination=destination.name,
-            score=score,
-            time=relation.created,
-            ended=relation.ended,
-            mentions=relation.mentions,
-            turns=public_ids(relation.turns),
-            memory=as_memory(relation, (source, destination)),
+            source=one.ends[0].name,
+            relationship=one.relation.name,
+            destination=one.ends[1].name,
+            score=candidate.score,
+            time=one.relation.created,
+            ended=one.relation.ended,
+            mentions=one.relation.mentions,
+            turns=public_ids(one.relation.turns),
+            memory=one.as_memory(),
         )
-        for (relation, score), (source, destination) in zip(found, ends, strict=True)
+        for candidate, one in zip(found, related, strict=True)
     ]

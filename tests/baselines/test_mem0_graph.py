@@ -134,9 +134,9 @@ def test_its_size_counts_nodes_and_edges_and_closing_clears_its_own(parts):
     one = ingested(strategy_of(parts(llm=model()), store=store))
     other = ingested(strategy_of(parts(llm=model()), store=store))
     held = one.size()
-    relations = one._graph.relations()
-    names = {node.name for ends in one._graph.ends(relations) for node in ends}
-    tokens = sum(map(count_tokens, [*names, *one._graph.sentences(relations)]))
+    related = one._graph.related(one._graph.relations())
+    names = {node.name for _, ends in related for node in ends}
+    tokens = sum(map(count_tokens, [*names, *(one.sentence for one in related)]))
     own = {"tokens": tokens, "bytes": held["bytes"]}
     assert held == {"memories": 0, "nodes": 3, "edges": 3, **own}
     assert 3 * 64 * 4 < held["bytes"] == one._graph.size()["bytes"]
@@ -197,9 +197,8 @@ def test_the_graph_is_that_of_separate_calls_without_their_calls(parts):
     one, two = talkative(), model()
     same = ingested(strategy_of(parts(llm=one), facts=SAME))
     apart = ingested(strategy_of(parts(llm=two)))
-    relations = same._graph.relations()
-    assert relations == apart._graph.relations()
-    assert same._graph.sentences(relations) == apart._graph.sentences(relations)
+    related, others = (one._graph.related(one._graph.relations()) for one in (same, apart))
+    assert related == others
     calls = [{kind: len(asked) for kind, asked in llm.asked.items()} for llm in (one, two)]
     assert calls[0] == {"facts": 3, "conflicts": 2}
     assert calls[1] == {"facts": 3, "entities": 3, "relations": 3, "conflicts": 2}
@@ -220,7 +219,8 @@ def test_lists_are_checked_and_what_cannot_be_read_is_asked_for_apart(parts):
         relations=[[relation("Mara", "likes", "badminton")]],
     )
     strategy = ingested(strategy_of(parts(llm=llm), facts={**SAME, "retries": 0}))
-    assert strategy._graph.sentences(strategy._graph.relations()) == ["Mara likes badminton"]
+    (stated,) = strategy._graph.related(strategy._graph.relations())
+    assert stated.sentence == "Mara likes badminton"
     faults = [event["fault"] for event in strategy.events if "fault" in event]
     assert faults == ["no_answer", "unknown_entity"]
     assert (len(llm.asked["entities"]), len(llm.asked["relations"])) == (1, 1)

@@ -15,7 +15,7 @@ from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import IndexSettings, top
 from memsys.knowledge.relations.extract import RelationExtractor
 from memsys.knowledge.relations.relation_graph import RelationGraph
-from memsys.knowledge.relations.triples import as_memory, id_of
+from memsys.knowledge.relations.triples import id_of
 from memsys.stores.relations import Relation
 
 By = Literal["entity", "triple", "both"]
@@ -109,7 +109,8 @@ class RelationFinder:
         near = [relation for relation, _ in self.graph.around(names, self._settings.hops)]
         if not near:
             return []
-        index = LexicalIndex(self.graph.sentences(near), self._index.k1, self._index.b)
+        sentences = [one.sentence for one in self.graph.related(near)]
+        index = LexicalIndex(sentences, self._index.k1, self._index.b)
         return [near[n] for n in top(index.scores(question), self._settings.limit)]
 
 
@@ -118,10 +119,7 @@ class _Snapshot:
 
     def __init__(self, graph: RelationGraph, embedder: CachedEmbedder) -> None:
         self.relations = graph.relations()
-        self.memories = [
-            as_memory(relation, ends)
-            for relation, ends in zip(self.relations, graph.ends(self.relations), strict=True)
-        ]
+        self.memories = [one.as_memory() for one in graph.related(self.relations)]
         texts = [memory.index_text for memory in self.memories]
         self.vectors: Vectors = (
             embedder.documents(texts) if texts else np.zeros((0, 1), dtype=np.float32)

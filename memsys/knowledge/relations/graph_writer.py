@@ -11,8 +11,8 @@ from memsys.core.types import Session, Turn
 from memsys.knowledge.facts.fact import Event, fault
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.forms import RelationGraphSettings
-from memsys.knowledge.relations.relation_graph import Applied, Planned, RelationGraph
-from memsys.knowledge.relations.triples import dated, id_of, verbalised
+from memsys.knowledge.relations.relation_graph import Applied, Key, Planned, RelationGraph
+from memsys.knowledge.relations.triples import id_of
 from memsys.llm.base import LLMError
 from memsys.stores.relations import Relation
 
@@ -106,16 +106,15 @@ class GraphWriter:
         open_ = [one for one, _ in near if one.ended is None and one.key not in stated]
         with self._graph.writing():  # none is deleted between the two reads
             stored = self._graph.stored(open_[: self._settings.shown])
-            ends = self._graph.ends(stored)
         ended: Mapping[int, str] | None = {}
         if stored:
-            listed = [dated(*one) for one in zip(stored, ends, strict=True)]
+            listed = [one.dated for one in stored]
             ended = extractor.ended(turns, time, listed, [one.triple for one in planned], log)
         if ended is None:
             return False
         with self._graph.writing():
             if ended:
-                reasons = {stored[row]: why for row, why in ended.items()}
+                reasons = {stored[row].relation: why for row, why in ended.items()}
                 changes += self._end(turns, time, reasons)
             if planned:
                 changes += self._add(planned, time)
@@ -127,13 +126,12 @@ class GraphWriter:
             turns = tuple(self._public.get(turn, turn) for turn in one.triple.turns)
             published.append(replace(one, triple=replace(one.triple, turns=turns)))
         for one, operation in zip(planned, self._graph.add(published, time), strict=True):
-            triple, ends = one.triple, [end.name for end in one.ends]
-            changes.append(RelationChange(operation, ends[0], triple.name, ends[1]))
-            named = zip((triple.source.name, triple.destination.name), ends, strict=True)
+            triple, (source, target) = one.triple, one.ends
+            named = (triple.source.name, source.name), (triple.destination.name, target.name)
             merged = {name: end for name, end in named if name != end}
-            text = f"{ends[0]} {triple.name} {ends[1]}"
             more = {"merged": merged} if merged else {}
-            self._log_change(operation, id_of(one.key), text, triple.turns, **more)
+            said = source.name, triple.name, target.name
+            changes.append(self._changed(operation, one.key, said, triple.turns, **more))
         return changes
 
     def _end(
@@ -143,17 +141,18 @@ class GraphWriter:
         the model was asked.
         """
         reasons = {one.key: why for one, why in ended.items()}
-        left = [one for one in self._graph.stored(list(ended)) if one.ended is None]
-        ends, ids = self._graph.ends(left), [turn.id for turn in turns]
-        operation, changes = self._graph.end(left, time), []
-        for one, (source, target) in zip(left, ends, strict=True):
-            changes.append(RelationChange(operation, source.name, one.name, target.name))
-            text = verbalised(one, (source, target))
-            self._log_change(operation, id_of(one.key), text, ids, why=reasons[one.key])
+        left = [one for one in self._graph.stored(list(ended)) if one.relation.ended is None]
+        operation = self._graph.end([one for one, _ in left], time)
+        ids, changes = [turn.id for turn in turns], []
+        for one, (source, target) in left:
+            said, why = (source.name, one.name, target.name), reasons[one.key]
+            changes.append(self._changed(operation, one.key, said, ids, why=why))
         return changes
 
-    def _log_change(
-        self, operation: Applied, relation: str, text: str, turns: Sequence[str], **more: object
-    ) -> None:
-        event = {"step": "apply_relation", "operation": operation, "relation": relation}
-        self._log.append({**event, "text": text, **more, "turns": list(turns)})
+    def _changed(
+        self, operation: Applied, key: Key, said: Key, turns: Sequence[str], **more: object
+    ) -> RelationChange:
+        """Log a change of the relation `key`, and return it; `said`: the names of its parts."""
+        event = {"step": "apply_relation", "operation": operation, "relation": id_of(key)}
+        self._log.append({**event, "text": " ".join(said), **more, "turns": list(turns)})
+        return RelationChange(operation, *said)

@@ -13,11 +13,12 @@ from memsys.core.types import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.knowledge.facts.fact import plain
 from memsys.knowledge.relations.forms import RelationGraphSettings
-from memsys.knowledge.relations.triples import Entity, Triple, verbalised
+from memsys.knowledge.relations.triples import Entity, Related, Triple
 from memsys.stores.relations import NearNode, Node, Relation, RelationStore, row_of
 from memsys.stores.size import lines, singles
 
 Applied = Literal["ADD", "MENTION", "RENEW", "DELETE", "END"]
+Key = tuple[str, str, str]  # source, name and target of a relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Planned:
     ends: tuple[Node, Node]
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> Key:
         """Ids of source and target with the relation's name between them: its identity."""
         return self.ends[0].id, self.triple.name, self.ends[1].id
 
@@ -43,6 +44,11 @@ def _united(one: Relation, other: Relation) -> Relation:
         ended=None if None in ended else max(time for time in ended if time is not None),
         turns=tuple(dict.fromkeys((*one.turns, *other.turns))),
     )
+
+
+def _ends(relations: Iterable[Relation]) -> set[str]:
+    """Return the ids of the ends of `relations`."""
+    return {end for one in relations for end in (one.source, one.target)}
 
 
 class RelationGraph:
@@ -89,7 +95,7 @@ class RelationGraph:
         the relations at the ends of the previous hop.
         """
         near = self._near(names)
-        found: dict[tuple[str, str, str], tuple[Relation, float]] = {}
+        found: dict[Key, tuple[Relation, float]] = {}
         for _ in range(hops):
             stored = self.relations(near) if near else []
             rated = [
@@ -100,14 +106,14 @@ class RelationGraph:
             rated.sort(key=lambda pair: pair[0].key)
             rated.sort(key=lambda pair: (pair[1], pair[0].last_seen), reverse=True)
             found |= {one.key: (one, value) for one, value in rated}
-            near = dict.fromkeys((end for one, _ in rated for end in (one.source, one.target)), 0.0)
+            near = dict.fromkeys(_ends(one for one, _ in rated), 0.0)
         return list(found.values())
 
     def relations(self, nodes: Collection[str] | None = None) -> list[Relation]:
         """Return the relations from or to one of `nodes` (None: all), including those that ended,
         sorted by key.
         """
-        found: dict[tuple[str, str, str], Relation] = {}
+        found: dict[Key, Relation] = {}
         for owner in self._owners:
             for one in self._store.relations(owner, nodes):
                 found[one.key] = _united(found[one.key], one) if one.key in found else one
@@ -122,26 +128,19 @@ class RelationGraph:
         vectors = singles(node.vector for node in nodes)
         rows = [row_of(node) for node in nodes]
         size = lines(rows) + vectors + lines(row_of(edge) for edge in edges)
-        texts = [*(node.name for node in nodes), *self.sentences(edges)]
+        texts = [*(node.name for node in nodes), *(one.sentence for one in self.related(edges))]
         tokens = sum(map(count_tokens, texts))
         return {"nodes": len(nodes), "edges": len(edges), "tokens": tokens, "bytes": size}
 
-    def ends(self, relations: Collection[Relation]) -> list[tuple[Node, Node]]:
-        """Return source and target of each of `relations`."""
-        ids = {end for one in relations for end in (one.source, one.target)}
-        nodes = {node.id: node for node in self._nodes(ids)}
-        return [(nodes[one.source], nodes[one.target]) for one in relations]
+    def related(self, relations: Collection[Relation]) -> list[Related]:
+        """Return `relations` with their ends. Raises KeyError if one has been deleted."""
+        nodes = {node.id: node for node in self._nodes(_ends(relations))}
+        return [Related(one, (nodes[one.source], nodes[one.target])) for one in relations]
 
-    def sentences(self, relations: Collection[Relation]) -> list[str]:
-        """Return each of `relations` as a sentence."""
-        pairs = zip(relations, self.ends(relations), strict=True)
-        return [verbalised(relation, ends) for relation, ends in pairs]
-
-    def stored(self, relations: Sequence[Relation]) -> list[Relation]:
+    def stored(self, relations: Sequence[Relation]) -> list[Related]:
         """Return those of `relations` that are stored still, as they are now."""
-        ends = {end for one in relations for end in (one.source, one.target)}
-        now = {one.key: one for one in self.relations(ends)}
-        return [now[one.key] for one in relations if one.key in now]
+        now = {one.key: one for one in self.relations(_ends(relations))}
+        return self.related([now[one.key] for one in relations if one.key in now])
 
     def plan(self, triples: Sequence[Triple], time: datetime) -> list[Planned]:
         """Resolve the ends of `triples`: an end is the stored node of its name, else the nearest
@@ -149,7 +148,7 @@ class RelationGraph:
         """
         entities = {plain(e.name): e for t in triples for e in (t.source, t.destination)}
         nodes = self._resolved(entities, time)
-        found: dict[tuple[str, str, str], Planned] = {}
+        found: dict[Key, Planned] = {}
         for one in triples:
             ends = nodes[plain(one.source.name)], nodes[plain(one.destination.name)]
             planned = Planned(one, ends)
@@ -164,8 +163,7 @@ class RelationGraph:
 
     def end(self, relations: Sequence[Relation], time: datetime) -> Applied:
         """Delete `relations`, or mark them as ended at `time`; return which of the two was done."""
-        keys = {one.key for one in relations}
-        ends = {end for one in relations for end in (one.source, one.target)}
+        keys, ends = {one.key for one in relations}, _ends(relations)
         delete = self._settings.on_conflict == "delete"
         with self.writing():
             for owner in self._owners:

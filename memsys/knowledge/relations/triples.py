@@ -1,11 +1,12 @@
-"""Extracted entities and triples, the conversion of stored relations to memories, and names that
-have to be deleted with texts.
+"""Extracted entities and triples, stored relations as texts and memories, and names that have to be
+deleted with texts.
 """
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from memsys.core.terms import words
 from memsys.core.titles import title_of
@@ -61,45 +62,52 @@ def names_self(text: str) -> bool:
     return "我" in text or any(word in _FIRST_PERSON for word in words(text))
 
 
-def verbalised(relation: Relation, ends: tuple[Node, Node]) -> str:
-    """Return `relation` as a sentence; `ends` are its source and its target."""
-    return f"{ends[0].name} {relation.name} {ends[1].name}"
-
-
 def id_of(key: tuple[str, str, str]) -> str:
     """Return the id of a relation in records and logs: `r:` and the three parts of its key."""
     return "r:" + "|".join(key)
 
 
-def dated(relation: Relation, ends: tuple[Node, Node]) -> str:
-    """Return `relation` as a sentence with the days on which it was first and last stated, and on
-    which it ended.
-    """
-    days = [f"stated {_day(relation.created)}"]
-    if relation.last_seen.date() != relation.created.date():
-        days.append(f"last {_day(relation.last_seen)}")
-    if relation.ended is not None:
-        days.append(f"until {_day(relation.ended)}")
-    return f"{verbalised(relation, ends)} ({', '.join(days)})"
+class Related(NamedTuple):
+    """A stored relation with its source and its target."""
+
+    relation: Relation
+    ends: tuple[Node, Node]
+
+    @property
+    def sentence(self) -> str:
+        """The relation as a sentence."""
+        return f"{self.ends[0].name} {self.relation.name} {self.ends[1].name}"
+
+    @property
+    def dated(self) -> str:
+        """The sentence with the days on which it was first and last stated, and on which it
+        ended.
+        """
+        one = self.relation
+        days = [f"stated {_day(one.created)}"]
+        if one.last_seen.date() != one.created.date():
+            days.append(f"last {_day(one.last_seen)}")
+        if one.ended is not None:
+            days.append(f"until {_day(one.ended)}")
+        return f"{self.sentence} ({', '.join(days)})"
+
+    def as_memory(self) -> Memory:
+        """Return the relation as a Memory, with the date on which it ended, if any."""
+        one, text = self.relation, self.sentence
+        return Memory(
+            id=id_of(one.key),
+            content=text if one.ended is None else f"{text} (until {_day(one.ended)})",
+            index_text=text,
+            time=one.created,
+            speaker=self.ends[0].name,
+            turns=one.turns,
+            importance=importance(text),
+            title=title_of(text),
+        )
 
 
 def _day(time: datetime) -> str:
     return f"{time.day} {time:%B %Y}"
-
-
-def as_memory(relation: Relation, ends: tuple[Node, Node]) -> Memory:
-    """Return `relation` as a Memory, with the date on which it ended, if any."""
-    text = verbalised(relation, ends)
-    return Memory(
-        id=id_of(relation.key),
-        content=text if relation.ended is None else f"{text} (until {_day(relation.ended)})",
-        index_text=text,
-        time=relation.created,
-        speaker=ends[0].name,
-        turns=relation.turns,
-        importance=importance(text),
-        title=title_of(text),
-    )
 
 
 # Characters of scripts without spaces between words: kana, Chinese characters, Hangul syllables.

@@ -20,9 +20,9 @@ from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.graph_writer import GraphWriter
 from memsys.knowledge.relations.relation_graph import RelationGraph
-from memsys.knowledge.relations.triples import as_memory
+from memsys.knowledge.relations.triples import Related
 from memsys.llm.base import LLM, needed_model
-from memsys.stores.relations import Node, Relation, RelationStore
+from memsys.stores.relations import Node, RelationStore
 
 
 class WrittenByModel:
@@ -74,10 +74,8 @@ class WrittenGraph:
     def build(self, memories: Sequence[Memory]) -> MemoryGraph:
         """Return the graph over `memories`; see link_memories."""
         with self._relations.writing():  # none is deleted between the two reads
-            relations = self._relations.relations()
-            ends = self._relations.ends(relations)
-        pairs = zip(relations, ends, strict=True)
-        return link_memories(memories, list(pairs), self._max_share)
+            related = self._relations.related(self._relations.relations())
+        return link_memories(memories, related, self._max_share)
 
     def size(self) -> dict[str, int]:
         """Return the tokens and bytes of the entities and relations; see RelationGraph.size."""
@@ -94,7 +92,6 @@ class WrittenGraph:
         self._relations.clear()
 
 
-Related = tuple[Relation, tuple[Node, Node]]  # a relation with its source and its target
 Pair = tuple[str, str]  # keys of two entities, sorted
 
 
@@ -147,10 +144,10 @@ def _statements(relations: Sequence[Related]) -> dict[str, list[Statement]]:
     edge that each of them alone would make.
     """
     found: defaultdict[str, list[Statement]] = defaultdict(list)
-    for relation, ends in relations:
-        if relation.ended is None:
-            stated = Statement(as_memory(relation, ends), _weight(relation.mentions))
-            for key in dict.fromkeys(map(key_of_node, ends)):
+    for one in relations:
+        if one.relation.ended is None:
+            stated = Statement(one.as_memory(), _weight(one.relation.mentions))
+            for key in dict.fromkeys(map(key_of_node, one.ends)):
                 found[ENTITY + key].append(stated)
     return dict(found)
 

@@ -100,8 +100,8 @@ class Written:
     @property
     def relations(self) -> dict[str, Relation]:
         """By their sentences."""
-        found = self.graph.relations()
-        return dict(zip(self.graph.sentences(found), found, strict=True))
+        found = self.graph.related(self.graph.relations())
+        return {one.sentence: one.relation for one in found}
 
     @property
     def faults(self) -> list[str]:

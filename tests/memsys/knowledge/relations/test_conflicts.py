@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.knowledge.relations.triples import dated
+from memsys.knowledge.relations.triples import Related
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import Node, Relation
 from tests.memsys.knowledge.relations.models import (
@@ -128,10 +128,10 @@ def test_a_relation_says_when_it_was_stated_and_when_it_ended(bag_of_words):
     node = Node("mara", "Mara", "person", bag_of_words.documents(["Mara"])[0], 1, DAY, DAY)
     kelp = replace(node, id="kelp", name="kelp")
     one = Relation("mara", "eats", "kelp", 1, DAY, DAY.replace(hour=11))
-    assert dated(one, (node, kelp)) == "Mara eats kelp (stated 2 March 2024)"
+    assert Related(one, (node, kelp)).dated == "Mara eats kelp (stated 2 March 2024)"
     one = replace(one, last_seen=DAY.replace(day=4), ended=DAY.replace(day=9))
     dates = "(stated 2 March 2024, last 4 March 2024, until 9 March 2024)"
-    assert dated(one, (node, kelp)) == f"Mara eats kelp {dates}"
+    assert Related(one, (node, kelp)).dated == f"Mara eats kelp {dates}"
 
 
 NAMES = [entity("badminton", "activity"), entity("kelp")]

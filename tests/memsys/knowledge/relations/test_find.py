@@ -14,7 +14,8 @@ from memsys.graph.store import Edge, MemoryGraph
 from memsys.index.rank import IndexSettings
 from memsys.knowledge.facts.fact import plain
 from memsys.knowledge.relations.find import RelationFinder, RelationSettings, content_words
-from memsys.knowledge.relations.written_graph import Related, link_memories
+from memsys.knowledge.relations.triples import Related
+from memsys.knowledge.relations.written_graph import link_memories
 from memsys.llm.base import LLMError
 from memsys.stores.relations import Node, Relation
 from tests.memsys.build import memory
@@ -75,7 +76,8 @@ def test_a_further_hop_stands_behind_the_nearer_ones(bag_of_words):
     assert set(texts(find.find(question))) == {"Theo plays flute", "Mara owns flute"}
     found = texts(finder(written, bag_of_words, **own, limit=9, hops=2).find(question))
     assert len(found) == len(ROWS)
-    around = written.graph.sentences([one for one, _ in written.graph.around(["flute"], hops=2)])
+    near = [one for one, _ in written.graph.around(["flute"], hops=2)]
+    around = [one.sentence for one in written.graph.related(near)]
     assert set(around[:2]) == {"Theo plays flute", "Mara owns flute"}
     assert "Theo lives in Bergen" in around[2:]
     assert len(written.graph.around(["Bergen"], hops=2)) == 2  # and not what is three hops away
@@ -162,7 +164,7 @@ def node(name: str) -> Node:
 def related(source: str, name: str, target: str, *turns: str, **own: Any) -> Related:
     ends = node(source), node(target)
     fields: dict[str, Any] = {"mentions": 1, "created": DAY, "last_seen": DAY, **own}
-    return Relation(ends[0].id, name, ends[1].id, **fields, turns=turns), ends
+    return Related(Relation(ends[0].id, name, ends[1].id, **fields, turns=turns), ends)
 
 
 RELATIONS = [
