@@ -13,7 +13,6 @@ from memsys.core.declared import Count
 from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.index.rank import Start
 from memsys.knowledge.facts.extract import ExtractSettings
-from memsys.knowledge.facts.fact import FactChange
 from memsys.knowledge.facts.fact_book import FactBook
 from memsys.knowledge.facts.fact_writer import FactWriter, UpdateSettings
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
@@ -76,11 +75,6 @@ class Mem0(Strategy):
             self._writer = FactWriter(llm, *settings, self._book, part)
             self.prompts = {**self.prompts, **self._writer.prompts}
             self.events = self._writer.log
-
-    @property
-    def history(self) -> Sequence[FactChange]:
-        """Every change of a fact, in order."""
-        return self._book.history
 
     def ingest(self, session: Session) -> int:
         """Return the change in the number of facts, negative if more were deleted than added.

@@ -73,7 +73,7 @@ class Connection:
         tools, cursor = [], None
         for _ in range(_PAGES):
             page = self._ask("the list of tools", partial(self._client.list_tools, cursor=cursor))
-            tools += [Tool(one.name, one.input_schema, one.description or "") for one in page.tools]
+            tools += [Tool(one.name, one.input_schema) for one in page.tools]
             cursor = page.next_cursor
             if cursor is None:
                 break

@@ -32,7 +32,6 @@ class Tool:
 
     name: str
     schema: Schema
-    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)

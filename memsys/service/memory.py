@@ -68,7 +68,7 @@ class Memory(AbstractContextManager["Memory"]):
     @property
     def enable_graph(self) -> bool:
         """Whether a model writes relations that are found beside the memories by default."""
-        return self._searcher.finds_relations
+        return self._relations.beside
 
     @checked
     def add(

@@ -60,6 +60,11 @@ class RelationMemory:
         relations = self._setup.relations
         return relations is not None and relations.max_share is not None
 
+    @property
+    def beside(self) -> bool:
+        """Whether relations are found beside the memories by default."""
+        return self.enabled and not self.links
+
     def parts(self, owner: Owner | None) -> Parts:
         """Return keys and versions of the parts of `owner` (None: of anybody), sorted by key: equal
         ones have equal relations.

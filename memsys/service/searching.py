@@ -48,11 +48,6 @@ class Searcher:
         if self._summariser is not None:
             writer.on_removal = self._summariser.forget
 
-    @property
-    def finds_relations(self) -> bool:
-        """Whether relations are found beside the memories by default."""
-        return self._relations.enabled and not self._relations.links
-
     def search(self, asked: Request, threshold: float | None) -> Rows[SearchResult]:
         """Return what is found, best first, with a score of `threshold` or more."""
         found, relations = self._find(asked)
@@ -106,7 +101,7 @@ class Searcher:
         scored = [one.model_copy(update={"score": self._score(one, time)}) for one in found.results]
         best = sorted(scored, key=lambda one: -one.score)[:most]
         found = found._replace(results=best, by_time=found.by_time and weights.plain)
-        related = self.finds_relations if asked.enable_graph is None else asked.enable_graph
+        related = self._relations.beside if asked.enable_graph is None else asked.enable_graph
         return found, self._relations.find(query, owner) if related else ()
 
     def _score(self, one: SearchResult, now: datetime) -> float:

@@ -65,7 +65,7 @@ def test_facts_of_both_speakers_are_found_and_what_was_dropped_is_not(parts):
     assert grown == [2, 1, 0]
     left = {"Mara takes pottery lessons", "Mara broke a bowl", "Mara sold a bowl"}
     assert contents(strategy, "allotment") == left
-    assert [change.operation for change in strategy.history][-1] == "DELETE"
+    assert [change.operation for change in strategy._book.history][-1] == "DELETE"
     strategy, grown = ingested(parts, drop, **own)
     assert grown == [2, -1, 0]
     assert len(strategy.store.memories) == 1
@@ -73,11 +73,10 @@ def test_facts_of_both_speakers_are_found_and_what_was_dropped_is_not(parts):
 
 def test_vectors_are_counted_once_and_the_history_is_too(parts):
     strategy, _ = ingested(parts, (call("ADD"),), (call("DELETE", id=1), ("ADD", "{")))
-    held, kept = strategy.size(), strategy.store.memories
-    assert {change.operation for change in strategy.history} == {"ADD", "DELETE"}
-    told_of = sum(len(change.new or "") + len(change.old or "") for change in strategy.history)
-    history = held["bytes"] - lines(kept) - len(kept) * 64 * 4
-    assert told_of < history == lines(strategy.history)
+    held, kept, history = strategy.size(), strategy.store.memories, strategy._book.history
+    assert {change.operation for change in history} == {"ADD", "DELETE"}
+    told_of = sum(len(change.new or "") + len(change.old or "") for change in history)
+    assert told_of < held["bytes"] - lines(kept) - len(kept) * 64 * 4 == lines(history)
     first = strategy.retrieve(query("bowl"))  # the facts' own vectors go into the store's index
     assert strategy.retrieve(query("bowl")) == first
     assert strategy.size() == held

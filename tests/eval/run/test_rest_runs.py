@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.eval.commands import PATIENT, Run
-from tests.memsys.service.rest.serving import Served, serving
+from tests.memsys.service.rest.conftest import Served, serving
 
 pytestmark = pytest.mark.slow  # a server and its embedder are started for each
 

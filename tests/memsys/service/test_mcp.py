@@ -20,7 +20,7 @@ from memsys.service import __main__ as serve
 from memsys.service.mcp import call_tool, make_server
 from memsys.service.memory import Memory
 from tests.memsys.service.made import memory as made
-from tests.memsys.service.rest.serving import CONFIG, KEY, PROJECT, Served, serving
+from tests.memsys.service.rest.conftest import CONFIG, KEY, PROJECT, Served, serving
 
 VERBS = ("add", "search", "get", "update", "delete")
 NAMES = {*(f"{verb}_memory" for verb in VERBS), "memory_context", "list_memories"}

@@ -22,7 +22,7 @@ from memsys.service.__main__ import is_loopback
 from memsys.service.rest.access import AccessPolicy
 from memsys.service.rest.app import make_app
 from tests.memsys.service.made import memory
-from tests.memsys.service.rest.serving import CONFIG, KEY, ask, serving
+from tests.memsys.service.rest.conftest import CONFIG, KEY, ask, serving
 from tests.memsys.service.rest.test_server import failed
 
 

@@ -11,7 +11,7 @@ from memsys.context.writers import Layered
 from tests.memsys.knowledge.facts.models import fact
 from tests.memsys.left import files_with
 from tests.memsys.service.made import memory, said
-from tests.memsys.service.rest.serving import Served, ask
+from tests.memsys.service.rest.conftest import Served, ask
 from tests.memsys.service.test_relations import model, opened
 
 NOBODY = "0" * 32
