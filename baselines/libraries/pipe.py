@@ -169,9 +169,10 @@ class Pipe:
                 )
         except OSError as error:
             raise LibraryError(f"{name}: cannot be started ({error})") from error
-        self._stop = weakref.finalize(self, _kill, self._process)
-        assert self._process.stdout is not None  # noqa: S101 - for the type checker
-        threading.Thread(target=_read, args=(self._process.stdout, self.inbox), daemon=True).start()
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None  # noqa: S101, PT018 - for the type checker
+        self._stdin, self._stop = stdin, weakref.finalize(self, _kill, self._process, stdin)
+        threading.Thread(target=_read, args=(stdout, self.inbox), daemon=True).start()
 
     def request(
         self, message: Mapping[str, Any], serve: Callable[[GatewayRequest], None]
@@ -186,10 +187,9 @@ class Pipe:
             raise LibraryError(f"{self._name}: {self._dead}")
         self._count += 1
         line = json.dumps({"id": self._count, **message}, ensure_ascii=True).encode() + b"\n"
-        assert self._process.stdin is not None  # noqa: S101 - for the type checker
         # A process that does not read would block us here. The thread has a descriptor of its own:
         # the number of a closed one may be another process's by the time it writes.
-        own = os.dup(self._process.stdin.fileno())
+        own = os.dup(self._stdin.fileno())
         threading.Thread(target=_write, args=(own, line), daemon=True).start()
         reply = self._reply(serve)
         if reply.get("id") != self._count:
@@ -228,10 +228,8 @@ class Pipe:
     def close(self) -> None:
         """Let the process exit, or kill it; running calls are refused."""
         self._dead = self._dead or "closed"
-        stdin = self._process.stdin
         with suppress(OSError, ValueError):
-            if stdin is not None:
-                stdin.close()
+            self._stdin.close()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_PATIENCE_S)
         self._stop()
@@ -276,11 +274,10 @@ def _write(descriptor: int, line: bytes) -> None:
         os.close(descriptor)
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and all that it has started."""
+def _kill(process: subprocess.Popen[bytes], stdin: IO[bytes]) -> None:
+    """Kill the process and all that it has started, and close its `stdin`."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     with suppress(OSError, ValueError):
-        if process.stdin is not None:
-            process.stdin.close()
+        stdin.close()

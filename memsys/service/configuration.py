@@ -193,10 +193,7 @@ def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
     """
     target = str(strategy["_target_"])
     check_config({"_target_": target}, "strategy", where)
-    try:
-        kind: Any = get_class(target)
-    except Exception as error:
-        raise InputError(f"{where}: strategy: {error}") from error
+    kind: Any = get_class(target)
     stores = issubclass(kind, Strategy) and (kind.start or kind.ingest is Strategy.ingest)
     if not stores or kind.sees_evidence:
         raise InputError(

@@ -51,13 +51,8 @@ class ImagePart(Strict):
 
 # Tags of the forms that a value may have: an error is that of its form alone, and its place does
 # not name the tag.
-IS_TEXT, IS_OBJECT, IS_LIST, IS_IMAGE = (
-    Tag("<text>"),
-    Tag("<object>"),
-    Tag("<list>"),
-    Tag("<image>"),
-)
-FORMS = frozenset(one.tag for one in (IS_TEXT, IS_OBJECT, IS_LIST, IS_IMAGE))
+FORMS = "<text>", "<object>", "<list>", "<image>"
+IS_TEXT, IS_OBJECT, IS_LIST, IS_IMAGE = map(Tag, FORMS)
 
 
 def form(value: object) -> str | None:
