@@ -20,8 +20,17 @@ from memsys.core.errors import InputError, check_choice, problems
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.service.memory import Memory
-from memsys.service.rest.chat import ShortText, Strict, Text
-from memsys.service.rest.schemas import PAGE_MOST, Budget, Metadata, Time, TopK, check_size
+from memsys.service.rest.schemas import (
+    PAGE_MOST,
+    Budget,
+    Metadata,
+    ShortText,
+    Strict,
+    Text,
+    Time,
+    TopK,
+    check_size,
+)
 from memsys.service.results import MemoryRecord
 
 _ABOUT = (

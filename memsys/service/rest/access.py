@@ -1,5 +1,5 @@
 """What is refused before an operation is asked: by host, origin, API key, size and duration of a
-request, and by the number of connections.
+request, and by the number of connections; and the body of every answer with an error.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import h11
+from pydantic import BaseModel
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -21,7 +22,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from memsys.service.rest.chat import RULES
+from memsys.service.rest.schemas import RULES
 
 BODY_MOST = 1_048_576  # bytes
 HEADER_S = 10.0
@@ -113,8 +114,30 @@ async def _read(request: Request) -> bytes:
     return b"".join(parts)
 
 
+class ErrorPlace(BaseModel):
+    """The place of an error in the request, and its message."""
+
+    place: str
+    message: str
+
+
+class Fault(BaseModel):
+    """An error: HTTP status, type, message, and the places in the request."""
+
+    status: int
+    type: str
+    message: str
+    details: list[ErrorPlace] = []
+
+
+class Error(BaseModel):
+    """The body of every answer with an error status."""
+
+    error: Fault
+
+
 def body_of(status: int, message: str, details: Sequence[dict[str, str]] = ()) -> dict[str, Any]:
-    """Return the JSON of an error."""
+    """Return the JSON of an Error."""
     kind = RULES["errors"].get(status, "error")
     return {"error": {"status": status, "type": kind, "message": message, "details": list(details)}}
 

@@ -1,4 +1,4 @@
-"""The memory operations as a FastAPI application."""
+"""The memory operations as a FastAPI application, with the schemas of its answers."""
 
 import json
 from dataclasses import asdict
@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from fastapi.security import APIKeyHeader, HTTPBearer
 from jinja2 import Environment
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
@@ -22,10 +23,9 @@ from memsys.llm.budget import BudgetReached
 from memsys.service.arguments import NoModelError, Owner, OwnerError
 from memsys.service.memory import Memory
 from memsys.service.rest import schemas
-from memsys.service.rest.access import AccessControl, AccessPolicy, body_of
-from memsys.service.rest.chat import FORMS
-from memsys.service.rest.schemas import Error, page
-from memsys.service.results import MemoryChange, MemoryContext, MemoryRecord
+from memsys.service.rest.access import AccessControl, AccessPolicy, Error, body_of
+from memsys.service.rest.schemas import FORMS, page
+from memsys.service.results import MemoryChange, MemoryContext, MemoryRecord, SearchResult
 
 _ABOUT = (
     "Memories are separate by owner: at least one of user_id, agent_id and run_id is required. "
@@ -44,6 +44,34 @@ _STATUSES = {
     BudgetReached: 502,
 }
 OwnerQuery = Annotated[str | None, Query(min_length=1, max_length=256)]
+
+
+class Memories(BaseModel):
+    """Memories of an owner, oldest first."""
+
+    results: list[MemoryRecord]
+
+
+class Results(BaseModel):
+    """Search results, best first, the relations found with them, and the strategy's decision."""
+
+    results: list[SearchResult]
+    relations: list[dict[str, Any]] = []
+    trace: dict[str, Any] = {}
+
+
+class Changes(BaseModel):
+    """Changes in order; after an add, also those of relations, and its faults."""
+
+    results: list[MemoryChange]
+    relations: list[dict[str, Any]] = []
+    faults: list[dict[str, Any]] = []
+
+
+class Done(BaseModel):
+    """Confirmation of an operation without a result."""
+
+    message: str
 
 
 def make_app(memory: Memory, policy: AccessPolicy) -> FastAPI:
@@ -91,7 +119,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
     @app.post(
         "/memories",
         status_code=201,
-        response_model=schemas.Changes,
+        response_model=Changes,
         responses=_errors(409, 502),
     )
     def add(body: schemas.AddRequest) -> dict[str, Any]:
@@ -99,7 +127,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         added = memory.add(**body.model_dump())
         return {"results": added.changes, "relations": added.relations, "faults": added.faults}
 
-    @app.get("/memories", response_model=schemas.Memories, responses=_errors())
+    @app.get("/memories", response_model=Memories, responses=_errors())
     def get_all(
         user_id: OwnerQuery = None,
         agent_id: OwnerQuery = None,
@@ -113,7 +141,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         )
         return page(found, "limit")
 
-    @app.delete("/memories", response_model=schemas.Changes, responses=_errors())
+    @app.delete("/memories", response_model=Changes, responses=_errors())
     def delete_all(
         user_id: OwnerQuery = None,
         agent_id: OwnerQuery = None,
@@ -124,7 +152,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         deleted = memory.delete_all(user_id=user_id, agent_id=agent_id, run_id=run_id, all=all)
         return {"results": deleted}
 
-    @app.post("/search", response_model=schemas.Results, responses=_errors(409, 502))
+    @app.post("/search", response_model=Results, responses=_errors(409, 502))
     def search(body: schemas.SearchRequest) -> dict[str, Any]:
         """Find the best memories of an owner for a query, and beside them the relations that a
         model wrote (enable_graph=true: 409 if there are none).
@@ -140,7 +168,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         schemas.check_size(written.results, "top_k")
         return written
 
-    @app.post("/reset", response_model=schemas.Done, responses=_errors())
+    @app.post("/reset", response_model=Done, responses=_errors())
     def reset(body: schemas.ResetRequest | None = None) -> dict[str, Any]:
         """Delete everything of an owner, or of every owner (all=true, or no body), including the
         history.
@@ -152,7 +180,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         of = ", ".join(f"{name}={value}" for name, value in owner.named.items())
         return {"message": f"everything{of and ' of '}{of} is deleted"}
 
-    @app.post("/compact", response_model=schemas.Done, responses=_errors())
+    @app.post("/compact", response_model=Done, responses=_errors())
     def compact() -> dict[str, Any]:
         """Write all files anew, so that none contains what was deleted."""
         left = memory.compact()
