@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from memsys.context.writers import stamp
-from memsys.core.declared import Count, CountFrom0, check_fields
+from memsys.core.declared import Count, CountFrom0, Word, check_fields
 from memsys.core.errors import InputError
 from memsys.core.turns import ROLES, line
 from memsys.core.types import Session, Turn
@@ -68,15 +68,13 @@ class ExtractSettings:
     retries: CountFrom0 = 1
     most: Count | None = None
     relations: Relations = "separate"
-    system: str | None = None
+    system: Word | None = None
     roles: bool = False
     place: str = "strategy.facts"
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
         check_fields(self, self.place)
-        if self.system is not None and not self.system.strip():
-            raise InputError(f"{self.place}.system: use text that is not empty")
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:

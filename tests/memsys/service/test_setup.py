@@ -147,7 +147,7 @@ def test_groups_may_be_written_as_in_mem0(tmp_path, monkeypatch):
         ({"llm": {"provider": "openai", "key": "sk-secret"}}, "llm: key: Extra inputs are not"),
         ({"version": "v1.0"}, "version: Input should be 'v1.1'"),
         ({"custom_fact_extraction_prompt": "a", "facts": 3}, "give it or facts, not both"),
-        ({"custom_fact_extraction_prompt": " "}, "facts.system: use text that is not empty"),
+        ({"custom_fact_extraction_prompt": " "}, "facts.system: ' '; use a text that is"),
         ({"custom_instructions": "a", "instructions": "b"}, "give it or instructions, not both"),
     ],
 )
