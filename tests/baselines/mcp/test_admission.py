@@ -1,16 +1,25 @@
+"""Servers are admitted on probes: toys, and real ones where they are installed (docs/mcp.md)."""
+
+import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
+from baselines.libraries.memory import venv
 from baselines.libraries.pipe import LibraryError
 from baselines.mcp import __main__ as command
 from baselines.mcp.admission import admit, check
+from baselines.mcp.admission import server_of as from_settings
 from baselines.mcp.arguments import fill
 from baselines.mcp.connection import Connection
 from memsys.core.errors import InputError
+from memsys.core.types import Query
 from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
 from tests.baselines.mcp.toy import SHARED, Toy
+from tests.memsys.build import NOON, ingest_all
 
 
 @pytest.mark.parametrize(("kind", "owners"), [("owned", "user_id"), ("plain", "process")])
@@ -123,3 +132,57 @@ def test_a_wrong_argument_is_named(option, value, reason, capsys):
     error = capsys.readouterr().err
     assert f"argument {option}: " in error
     assert reason in error
+
+
+NODE = venv("node") / "node_modules" / ".bin"
+REAL = {
+    "mem-learn": {
+        "command": f"{venv('mem-learn')}/bin/python -m mem_learn",
+        "env": {"MEMORY_DB_PATH": "{folder}/memory.db"},
+        "asks": "Which seedlings?",
+    },
+    "server-memory": {
+        "command": str(NODE / "mcp-server-memory"),
+        "env": {"MEMORY_FILE_PATH": "{folder}/memory.json"},
+        "asks": "two tomato seedlings",
+    },
+    "mcp-memory-libsql": {
+        "command": str(NODE / "mcp-memory-libsql"),
+        "env": {"LIBSQL_URL": "file:{folder}/memory.db"},
+        "asks": "two tomato seedlings",
+    },
+    "memsys serve": {
+        "command": f"{sys.executable} -m eval serve --mcp",
+        "asks": "Did two tomato seedlings survive?",
+    },
+}
+
+
+def settings(name: str) -> dict[str, Any]:
+    chosen = {key: value for key, value in REAL[name].items() if key != "asks"}
+    if not Path(chosen["command"].split()[0]).exists():
+        pytest.skip(f"{name} is not installed: see docs/mcp.md")
+    return {**chosen, "timeout_s": 120}
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+@pytest.mark.parametrize("name", REAL)
+def test_a_real_server_is_admitted_finds_and_forgets(name, parts, mcp_of):
+    strategy = ingest_all(mcp_of(from_settings(**settings(name)), parts()))
+    query = Query("q", str(REAL[name]["asks"]), "ash", NOON)
+    turns = [one.memory.turns for one in strategy.retrieve(query).candidates]
+    assert ("D1:4",) in turns
+    if name != "mem-learn":  # its answers are no JSON: ids are not known
+        assert strategy.forget(["D1:4"]) == 1
+        turns = [one.memory.turns for one in strategy.retrieve(query).candidates]
+        assert ("D1:4",) not in turns
+    else:
+        assert strategy.forget(["D1:4"]) is None
+
+
+@pytest.mark.slow
+@pytest.mark.soak
+def test_a_real_server_with_one_file_for_all_is_not_admitted():
+    with pytest.raises(InputError, match="it mixes owners"):
+        check(from_settings(**settings("server-memory") | {"env": {}}))
