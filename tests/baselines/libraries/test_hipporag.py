@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from tests.baselines.libraries.real import TALK, asking, ingested, needs, written_with
+from tests.baselines.libraries.conftest import TALK, asking, ingested, needs, written_with
 from tests.baselines.libraries.scripted import hipporag as triples
 from tests.memsys.build import query
 from tests.memsys.llm import faults

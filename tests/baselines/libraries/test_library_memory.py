@@ -13,8 +13,7 @@ from memsys.core.errors import InputError
 from memsys.llm.meter import Meter
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
-from tests.baselines.libraries.conftest import Keeper
-from tests.baselines.libraries.real import asking
+from tests.baselines.libraries.conftest import Keeper, asking
 from tests.memsys import contract
 from tests.memsys.build import SESSIONS, TURN_IDS, ingest_all, query, session
 from tests.memsys.contract import Contract

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs, written_with
+from tests.baselines.libraries.conftest import MADE, TALK, asking, ingested, needs, written_with
 from tests.baselines.libraries.scripted import MODELS
 from tests.memsys.build import SESSIONS, query
 from tests.memsys.left import files_with

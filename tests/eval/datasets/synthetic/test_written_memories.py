@@ -10,7 +10,7 @@ from eval.datasets.locomo import LoCoMo
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.run.compatible import check_compatibility
 from memsys.core.errors import InputError
-from tests.baselines.libraries.real import MADE, needs
+from tests.baselines.libraries.conftest import MADE, needs
 from tests.eval.commands import Run, run_main
 from tests.eval.datasets.synthetic.test_worlds import PARAMETERS
 
