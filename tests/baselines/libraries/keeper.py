@@ -1,21 +1,26 @@
 """An adapter as a library's would be, of the standard library alone: it keeps messages, and finds
-them by the cosine of vectors that it asks the gateway for. A message may make it misbehave.
+them by the cosine of vectors that it asks the gateway for. A message may make it misbehave, and
+with the option `child` it has a server of its own, whose number is its version.
 """
 
 import json
 import logging
 import os
 import socket
+import subprocess
+import time
 import urllib.error
 import urllib.request
 from typing import Any
 
 
 class Adapter:
-    library, version = "keeper", "1.2.3"
+    library = "keeper"
 
     def __init__(self, options: dict[str, Any]) -> None:
         self.options = options
+        self.child = subprocess.Popen(["sleep", "60"]) if "child" in options else None
+        self.version = self.child.pid if self.child else "1.2.3"
         self.about: dict[str, dict[str, Any]] = {}
         self.memories: dict[str, tuple[str, list[float]]] = {}
 
@@ -38,6 +43,8 @@ class Adapter:
 
     def add(self, item: dict[str, Any]) -> int:
         text = item["text"]
+        if "wait" in text:
+            time.sleep(0.5)
         if "crash" in text:
             os._exit(3)
         if "telephone" in text:
@@ -67,3 +74,8 @@ class Adapter:
 
     def size(self) -> dict[str, int]:
         return {"memories": len(self.memories)}
+
+    def close(self) -> None:
+        if self.child:
+            self.child.kill()
+            self.child.wait()

@@ -189,18 +189,18 @@ def test_a_forgotten_pipe_leaves_no_process_and_no_interpreter_is_an_error(tmp_p
 
 @pytest.mark.parametrize("busy", [True, False])
 def test_a_library_ends_its_own_server_when_nobody_is_left(tmp_path, busy):
-    adapter = SCRIPT.with_name("with_child.py")
+    adapter = SCRIPT.with_name("keeper.py")
     command = [sys.executable, HERE / "adapters" / "serve.py", adapter]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, cwd=tmp_path, **pipes, stderr=subprocess.DEVNULL) as process:
         assert process.stdin
         assert process.stdout
-        process.stdin.write(json.dumps({"id": 1, "op": "start"}).encode() + b"\n")
+        process.stdin.write(json.dumps({"id": 1, "op": "start", "child": True}).encode() + b"\n")
         process.stdin.flush()
         child = json.loads(process.stdout.readline())["version"]
         assert is_alive(child)
         if busy:
-            items = [{"messages": [], "about": {"time": "2023-05-01"}}]
+            items = [{"messages": [{"text": "wait"}], "about": {"time": "2023-05-01"}}]
             process.stdin.write(json.dumps({"id": 2, "op": "add", "items": items}).encode() + b"\n")
         process.stdin.close()
         process.stdout.close()
