@@ -1,12 +1,23 @@
 import json
+from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memsys.service import configuration, setup
 from memsys.service.configuration_source import OPTIONS
+from memsys.service.memory import Memory
+from tests.memsys.service.made import memory
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Memory]:
+    """An empty memory without a model."""
+    with memory(tmp_path) as made:
+        yield made
 
 
 @pytest.fixture

@@ -80,18 +80,17 @@ def test_results_name_the_path_and_the_terms_by_which_a_graph_found_them(tmp_pat
         assert {(one.origin, str(one.trace)) for one in found} == {("direct", "{}")}
 
 
-def test_the_memories_in_a_context_count_as_accessed_and_others_do_not(tmp_path):
-    with memory(tmp_path) as store:
-        for text in ("the kiln is hot", "the kiln is old and made of many bricks"):
-            store.add(text, user_id="mara", time=NOW)
-        one = store.context("the kiln is hot", user_id="mara", time=NOW, budget=20)
-        assert texts(one.results) == ["the kiln is hot"]
-        assert one.text == "[1 July 2024, 00:00] the kiln is hot\n"
-        assert [record.accesses for record in store.get_all(user_id="mara")] == [1, 0]
-        nothing = {"text": "", "tokens": 0, "results": [], "relations": [], "trace": {}}
-        assert store.context("kiln", user_id="mara", budget=1).as_json() == nothing
-        with pytest.raises(InputError, match=r"^context: budget: "):
-            store.context("kiln", user_id="mara", budget=0)
+def test_the_memories_in_a_context_count_as_accessed_and_others_do_not(store):
+    for text in ("the kiln is hot", "the kiln is old and made of many bricks"):
+        store.add(text, user_id="mara", time=NOW)
+    one = store.context("the kiln is hot", user_id="mara", time=NOW, budget=20)
+    assert texts(one.results) == ["the kiln is hot"]
+    assert one.text == "[1 July 2024, 00:00] the kiln is hot\n"
+    assert [record.accesses for record in store.get_all(user_id="mara")] == [1, 0]
+    nothing = {"text": "", "tokens": 0, "results": [], "relations": [], "trace": {}}
+    assert store.context("kiln", user_id="mara", budget=1).as_json() == nothing
+    with pytest.raises(InputError, match=r"^context: budget: "):
+        store.context("kiln", user_id="mara", budget=0)
 
 
 def test_relations_that_an_expansion_followed_are_in_the_context(tmp_path, monkeypatch):
@@ -176,46 +175,44 @@ def test_a_fact_has_the_date_of_its_event(tmp_path):
         assert "<event_time>6 May 2031, 19:20</event_time></memory>" in text
 
 
-def test_an_update_may_give_the_date_of_an_event_and_a_new_text_has_none(tmp_path):
-    with memory(tmp_path) as store:
-        (one,) = store.add("Mara likes green tea", user_id="mara").changes
+def test_an_update_may_give_the_date_of_an_event_and_a_new_text_has_none(store):
+    (one,) = store.add("Mara likes green tea", user_id="mara").changes
 
-        def date_after(**given: Any) -> Any:
-            assert store.update(one.id, **given) is not None
-            return store.get_all(user_id="mara")[0].event_time
+    def date_after(**given: Any) -> Any:
+        assert store.update(one.id, **given) is not None
+        return store.get_all(user_id="mara")[0].event_time
 
-        for date in ("2031", "2031-05", "2031-05-02", "2031-05-02/2031-05-08"):
-            assert date_after(event_time=date) == date
-        assert date_after(metadata={"n": 1}, title="Tea") == date
-        assert date_after(text="Mara likes coffee") is None
-        assert date_after(text="Mara likes tea", event_time="2032") == "2032"
-        assert date_after(event_time="") is None
-        for wrong in ("May 2031", "2031-02-31", 2031):
-            with pytest.raises(InputError, match=r"^update: event_time: "):
-                store.update(one.id, event_time=wrong)  # type: ignore[arg-type]
+    for date in ("2031", "2031-05", "2031-05-02", "2031-05-02/2031-05-08"):
+        assert date_after(event_time=date) == date
+    assert date_after(metadata={"n": 1}, title="Tea") == date
+    assert date_after(text="Mara likes coffee") is None
+    assert date_after(text="Mara likes tea", event_time="2032") == "2032"
+    assert date_after(event_time="") is None
+    for wrong in ("May 2031", "2031-02-31", 2031):
+        with pytest.raises(InputError, match=r"^update: event_time: "):
+            store.update(one.id, event_time=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", ["search", "context", "get_all"])
-def test_ids_may_be_among_the_filters(tmp_path, method):
+def test_ids_may_be_among_the_filters(store, method):
     query = () if method == "get_all" else ("kiln",)
-    with memory(tmp_path) as store:
-        for user in ("ana", "bob"):
-            store.add(f"{user}'s kiln", user_id=user, metadata={"n": 1})
+    for user in ("ana", "bob"):
+        store.add(f"{user}'s kiln", user_id=user, metadata={"n": 1})
 
-        def found(**given: Any) -> list[str]:
-            rows = getattr(store, method)(*query, **given)
-            return texts(rows.results if method == "context" else rows)
+    def found(**given: Any) -> list[str]:
+        rows = getattr(store, method)(*query, **given)
+        return texts(rows.results if method == "context" else rows)
 
-        assert found(filters={"user_id": "ana", "n": 1}) == ["ana's kiln"]
-        assert found(filters={"n": 2}, user_id="ana") == []
-        for wrong, reason in (
-            ({"filters": {"user_id": "ana"}, "user_id": "ana"}, "here or as user_id, not both"),
-            ({"filters": {"user_id": None}, "agent_id": "x"}, r"filters\.user_id: use text"),
-            ({"filters": {"user_id": 3}}, r"^filters: user_id: "),
-            ({"filters": {"n": 1}}, "owner: give at least one"),
-        ):
-            with pytest.raises(InputError, match=reason):
-                found(**wrong)
+    assert found(filters={"user_id": "ana", "n": 1}) == ["ana's kiln"]
+    assert found(filters={"n": 2}, user_id="ana") == []
+    for wrong, reason in (
+        ({"filters": {"user_id": "ana"}, "user_id": "ana"}, "here or as user_id, not both"),
+        ({"filters": {"user_id": None}, "agent_id": "x"}, r"filters\.user_id: use text"),
+        ({"filters": {"user_id": 3}}, r"^filters: user_id: "),
+        ({"filters": {"n": 1}}, "owner: give at least one"),
+    ):
+        with pytest.raises(InputError, match=reason):
+            found(**wrong)
 
 
 def test_an_unknown_start_is_refused(tmp_path):

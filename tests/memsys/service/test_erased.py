@@ -166,16 +166,15 @@ def test_a_store_on_a_server_is_named(tmp_path):
         assert store.compact() == ["relation_store"]
 
 
-def test_a_reader_in_the_way_is_named(tmp_path, monkeypatch):
-    with memory(tmp_path) as store:
-        store.add("a zebra", user_id="mara")
-        monkeypatch.setattr("memsys.stores.sqlite._PATIENCE_S", 0)
-        store._writer.database.connection.execute("PRAGMA busy_timeout=0")
-        other = sqlite3.connect(tmp_path / "memories.sqlite")
-        reading = other.execute("SELECT * FROM state")
-        assert reading.fetchone()
-        with pytest.raises(InputError, match=r"memories\.sqlite: not compacted.*repeat it"):
-            store.compact()
-        reading.close()
-        other.close()
-        assert store.compact() == []
+def test_a_reader_in_the_way_is_named(store, tmp_path, monkeypatch):
+    store.add("a zebra", user_id="mara")
+    monkeypatch.setattr("memsys.stores.sqlite._PATIENCE_S", 0)
+    store._writer.database.connection.execute("PRAGMA busy_timeout=0")
+    other = sqlite3.connect(tmp_path / "memories.sqlite")
+    reading = other.execute("SELECT * FROM state")
+    assert reading.fetchone()
+    with pytest.raises(InputError, match=r"memories\.sqlite: not compacted.*repeat it"):
+        store.compact()
+    reading.close()
+    other.close()
+    assert store.compact() == []

@@ -4,7 +4,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -19,25 +18,18 @@ from memsys.core.errors import InputError
 from memsys.service import __main__ as serve
 from memsys.service.mcp import call_tool, make_server
 from memsys.service.memory import Memory
-from tests.memsys.service.made import memory as made
 from tests.memsys.service.rest.conftest import CONFIG, KEY, PROJECT, Served, serving
 
 VERBS = ("add", "search", "get", "update", "delete")
 NAMES = {*(f"{verb}_memory" for verb in VERBS), "memory_context", "list_memories"}
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with made(tmp_path) as opened:
-        yield opened
-
-
-def ask(memory: Memory, *calls: tuple[str, dict[str, Any]], user: str | None = None) -> list[Any]:
+def ask(store: Memory, *calls: tuple[str, dict[str, Any]], user: str | None = None) -> list[Any]:
     """The reply of each call: JSON, or the text of an error."""
 
     async def run() -> list[Any]:
         replies = []
-        async with Client(make_server(memory, user)) as client:
+        async with Client(make_server(store, user)) as client:
             for name, arguments in calls:
                 result = await client.call_tool(name, arguments)
                 (content,) = result.content
@@ -56,11 +48,11 @@ def add(text: str, user: str, **more: Any) -> tuple[str, dict[str, Any]]:
     return "add_memory", {"text": text, "user_id": user, **more}
 
 
-def test_what_was_added_comes_back_with_its_metadata_and_time(memory):
+def test_what_was_added_comes_back_with_its_metadata_and_time(store):
     note = {"turns": ["D1:3"], "session": 1}
     search = {"query": "moved to Bergen", "user_id": "ana"}
     added, _, found, filtered, listed = ask(
-        memory,
+        store,
         add("I moved to Bergen", "ana", metadata=note, time="2023-05-08T13:56:00Z"),
         add("I moved to Bergen again", "ana"),
         ("search_memory", {**search, "limit": 1}),
@@ -78,9 +70,9 @@ def test_what_was_added_comes_back_with_its_metadata_and_time(memory):
     assert [row["id"] for row in filtered["results"]] == [stored["id"]]
 
 
-def test_a_context_is_one_text_within_a_budget(memory):
+def test_a_context_is_one_text_within_a_budget(store):
     first, _, whole, short = ask(
-        memory,
+        store,
         add("the ferry was late", "ana", time="2024-03-02T12:00:00Z"),
         add("the kiln is hot", "bob"),
         ("memory_context", {"query": "the ferry", "user_id": "ana"}),
@@ -92,12 +84,12 @@ def test_a_context_is_one_text_within_a_budget(memory):
     assert short == {"text": "", "tokens": 0, "ids": []}
 
 
-def test_owners_are_apart(memory):
-    (added,) = ask(memory, add("the code of the door is blue", "ana"))
+def test_owners_are_apart(store):
+    (added,) = ask(store, add("the code of the door is blue", "ana"))
     id_ = added["results"][0]["id"]
     bob = {"user_id": "bob"}
     found, listed, *refused = ask(
-        memory,
+        store,
         ("search_memory", {"query": "the code of the door", **bob}),
         ("list_memories", bob),
         *((f"{name}_memory", {"id": id_, **bob}) for name in ("get", "delete")),
@@ -107,15 +99,15 @@ def test_owners_are_apart(memory):
     for error in refused:
         assert error.startswith("error: id: ")
         assert ("this user has no such memory" in error, "blue" in error) == (True, False)
-    (record,) = memory.get_all(user_id="ana")
+    (record,) = store.get_all(user_id="ana")
     assert record.memory == "the code of the door is blue"
 
 
-def test_update_and_delete_change_one_memory(memory):
-    added, _ = ask(memory, add("I live in Oslo", "ana"), add("I like tea", "ana"))
+def test_update_and_delete_change_one_memory(store):
+    added, _ = ask(store, add("I live in Oslo", "ana"), add("I like tea", "ana"))
     one = {"id": added["results"][0]["id"], "user_id": "ana"}
     updated, got, deleted, gone, listed = ask(
-        memory,
+        store,
         ("update_memory", {**one, "text": "I live in Bergen", "metadata": {"n": 2}}),
         ("get_memory", one),
         ("delete_memory", one),
@@ -140,36 +132,36 @@ def test_update_and_delete_change_one_memory(memory):
         ("update_memory", {"id": "x", "text": "tea", "user_id": "ana"}, "has no such memory"),
     ],
 )
-def test_errors_are_one_line_that_the_agent_sees(memory, name, arguments, said):
-    (error,) = ask(memory, (name, arguments))
+def test_errors_are_one_line_that_the_agent_sees(store, name, arguments, said):
+    (error,) = ask(store, (name, arguments))
     assert error.startswith("error: ")
     assert (said in error, "\n" in error) == (True, False)
 
 
-def test_an_unforeseen_error_tells_nothing_of_itself(memory, monkeypatch, caplog):
+def test_an_unforeseen_error_tells_nothing_of_itself(store, monkeypatch, caplog):
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("sk-secret in /home/ana")
 
-    monkeypatch.setattr(memory, "search", broken)
+    monkeypatch.setattr(store, "search", broken)
     search = "search_memory", {"query": "tea", "user_id": "ana"}
-    error, added = ask(memory, search, add("I like tea", "ana"))
+    error, added = ask(store, search, add("I like tea", "ana"))
     assert error == "error: internal error; see the server's log"
     assert "sk-secret" in caplog.text
     assert added["results"]
 
 
-def test_a_given_user_is_used_where_a_call_names_none(memory):
+def test_a_given_user_is_used_where_a_call_names_none(store):
     calls = [("add_memory", {"text": "I like tea"}), ("search_memory", {"query": "tea"})]
     bobs = "search_memory", {"query": "tea", "user_id": "bob"}
-    _, mine, others = ask(memory, *calls, bobs, user="ana")
+    _, mine, others = ask(store, *calls, bobs, user="ana")
     assert [row["text"] for row in mine["results"]] == ["I like tea"]
-    assert (others["results"], len(memory.get_all(user_id="ana"))) == ([], 1)
+    assert (others["results"], len(store.get_all(user_id="ana"))) == ([], 1)
 
 
 @pytest.mark.parametrize("user", [None, "ana"])
-def test_every_tool_and_argument_is_described(memory, user):
+def test_every_tool_and_argument_is_described(store, user):
     async def run() -> Any:
-        async with Client(make_server(memory, user)) as client:
+        async with Client(make_server(store, user)) as client:
             return (await client.list_tools()).tools
 
     tools = anyio.run(run)
@@ -184,11 +176,11 @@ def test_every_tool_and_argument_is_described(memory, user):
         assert tool.annotations.read_only_hint is not changes
 
 
-def test_too_large_replies_are_refused(memory, monkeypatch):
-    memory.add("I like tea", user_id="ana")
+def test_too_large_replies_are_refused(store, monkeypatch):
+    store.add("I like tea", user_id="ana")
     monkeypatch.setattr("memsys.service.rest.schemas.REPLY_MOST", 5)
     with pytest.raises(InputError, match="limit: the results have over 5 characters"):
-        call_tool(memory, "list_memories", {"user_id": "ana"})
+        call_tool(store, "list_memories", {"user_id": "ana"})
 
 
 def test_an_agent_over_stdio(tmp_path):

@@ -57,19 +57,18 @@ def user(content: Any, **more: str) -> dict[str, Any]:
     return {"role": "user", "name": "Mara", "content": content, **more}
 
 
-def test_one_message_is_wrapped_and_texts_of_parts_are_joined(tmp_path):
-    with memory(tmp_path) as store:
-        store.add(user("The kiln is hot."), user_id="mara")
-        store.add([user([words("One bowl."), words("Two bowls.")])], user_id="mara")
-        stored = ["Mara: The kiln is hot.", "Mara: One bowl.\nTwo bowls."]
-        assert texts(store.get_all(user_id="mara")) == stored
-        parts = {"type": "text"}, {"type": "image_url"}, image(7)  # type: ignore[arg-type]
-        for wrong, place in (
-            *((one, "messages") for one in ({}, b"kiln", [7], user([]), user([{"type": "audio"}]))),
-            *((user([part]), r"^messages\[0\].content: \[0\]\.") for part in parts),
-        ):
-            with pytest.raises(InputError, match=place):
-                store.add(wrong, user_id="mara")
+def test_one_message_is_wrapped_and_texts_of_parts_are_joined(store):
+    store.add(user("The kiln is hot."), user_id="mara")
+    store.add([user([words("One bowl."), words("Two bowls.")])], user_id="mara")
+    stored = ["Mara: The kiln is hot.", "Mara: One bowl.\nTwo bowls."]
+    assert texts(store.get_all(user_id="mara")) == stored
+    parts = {"type": "text"}, {"type": "image_url"}, image(7)  # type: ignore[arg-type]
+    for wrong, place in (
+        *((one, "messages") for one in ({}, b"kiln", [7], user([]), user([{"type": "audio"}]))),
+        *((user([part]), r"^messages\[0\].content: \[0\]\.") for part in parts),
+    ):
+        with pytest.raises(InputError, match=place):
+            store.add(wrong, user_id="mara")
 
 
 def test_images_become_descriptions_in_the_stored_text(tmp_path):
@@ -181,26 +180,25 @@ def test_parts_of_other_types_are_skipped_in_a_run_and_are_an_error_elsewhere(tm
                 store.add(user([words("Heat it"), other]), user_id="mara", kind=kind, infer=infer)
 
 
-def test_other_names_of_arguments(tmp_path):
-    with memory(tmp_path) as store:
-        for text in ("kiln", "bowl", "cup"):
-            store.add(text, user_id="mara", version="v1.1")
-        found = store.search("bowl", user_id="mara", limit=1)
-        assert texts(found) == ["bowl"]
-        id_ = found[0]["id"]
-        for wrong, words in (
-            (lambda: store.search("bowl", user_id="mara", limit=1, top_k=1), "^top_k: give it or"),
-            (lambda: store.update(id_, "jug", data="mug"), "^text: give it or data, not both"),
-            (lambda: store.search("bowl", user_id="mara", version="v2"), "^search: version: "),  # type: ignore[arg-type]
-            (lambda: store.search("bowl", user_id="mara", limit=0), "^top_k: 0"),
-            (lambda: store.add("bowl", user_id="mara", time=7), "^add: time: "),  # type: ignore[arg-type]
-        ):
-            with pytest.raises(InputError, match=words):
-                wrong()
-        with pytest.raises(KeyError):
-            found["memories"]
-        assert (found.get("memories", 7), found[:1]) == (7, [found[0]])
-        assert found[0] in found
+def test_other_names_of_arguments(store):
+    for text in ("kiln", "bowl", "cup"):
+        store.add(text, user_id="mara", version="v1.1")
+    found = store.search("bowl", user_id="mara", limit=1)
+    assert texts(found) == ["bowl"]
+    id_ = found[0]["id"]
+    for wrong, words in (
+        (lambda: store.search("bowl", user_id="mara", limit=1, top_k=1), "^top_k: give it or"),
+        (lambda: store.update(id_, "jug", data="mug"), "^text: give it or data, not both"),
+        (lambda: store.search("bowl", user_id="mara", version="v2"), "^search: version: "),  # type: ignore[arg-type]
+        (lambda: store.search("bowl", user_id="mara", limit=0), "^top_k: 0"),
+        (lambda: store.add("bowl", user_id="mara", time=7), "^add: time: "),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InputError, match=words):
+            wrong()
+    with pytest.raises(KeyError):
+        found["memories"]
+    assert (found.get("memories", 7), found[:1]) == (7, [found[0]])
+    assert found[0] in found
 
 
 def test_recency_falls_with_the_time_of_the_query(tmp_path):

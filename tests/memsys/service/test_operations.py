@@ -1,8 +1,6 @@
 """What is added is found by its owner alone, can be changed and dropped, and leaves a history."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,12 +16,6 @@ TALK = [
     {"role": "system", "content": "Be polite."},
     {"role": "assistant", "content": "Mind the kiln."},
 ]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Memory]:
-    with memory(tmp_path) as made:
-        yield made
 
 
 OWNED: dict[str, Any] = {"user_id": "mara"}
@@ -269,19 +261,18 @@ def test_an_update_sets_the_title_and_lexical_search_finds_it(tmp_path):
                 store.update(first.id, title=wrong)  # type: ignore[arg-type]
 
 
-def test_updates_of_text_and_title_at_once_lose_neither(tmp_path, monkeypatch):
-    with memory(tmp_path) as store:
-        (one,) = store.add("Mara owns a kiln", user_id="mara").changes
-        embedder, embed = store._writer.embedder, store._writer.embedder.documents
+def test_updates_of_text_and_title_at_once_lose_neither(store, monkeypatch):
+    (one,) = store.add("Mara owns a kiln", user_id="mara").changes
+    embedder, embed = store._writer.embedder, store._writer.embedder.documents
 
-        def meanwhile(texts: Any) -> Any:
-            monkeypatch.setattr(embedder, "documents", embed)
-            store.update(one.id, "Mara sold the kiln")
-            return embed(texts)
+    def meanwhile(texts: Any) -> Any:
+        monkeypatch.setattr(embedder, "documents", embed)
+        store.update(one.id, "Mara sold the kiln")
+        return embed(texts)
 
-        monkeypatch.setattr(embedder, "documents", meanwhile)
-        store.update(one.id, title="pottery", metadata={"app": 1})
-        found = store.get(one.id)
-        assert (found.memory, found.title) == ("Mara sold the kiln", "pottery")
-        assert found.index_text == "pottery\nMara sold the kiln"
-        assert store.search("sold", user_id="mara")[0].score > 0.4  # its vector is that of the text
+    monkeypatch.setattr(embedder, "documents", meanwhile)
+    store.update(one.id, title="pottery", metadata={"app": 1})
+    found = store.get(one.id)
+    assert (found.memory, found.title) == ("Mara sold the kiln", "pottery")
+    assert found.index_text == "pottery\nMara sold the kiln"
+    assert store.search("sold", user_id="mara")[0].score > 0.4  # its vector is that of the text

@@ -170,12 +170,11 @@ print(*(os.waitstatus_to_exitcode(os.waitpid(writer, 0)[1]) for writer in writer
 """
 
 
-def test_processes_write_one_folder_at_once(tmp_path):
-    with memory(tmp_path) as store:
-        ended = run(_WRITES, tmp_path)
-        assert ended.stdout.split() == ["0", "0", "0"], ended.stderr
-        assert len(store.search("kiln", user_id="mara", top_k=99)) == 60
-        assert len(store.get_all(user_id="mara")) == 60
+def test_processes_write_one_folder_at_once(store, tmp_path):
+    ended = run(_WRITES, tmp_path)
+    assert ended.stdout.split() == ["0", "0", "0"], ended.stderr
+    assert len(store.search("kiln", user_id="mara", top_k=99)) == 60
+    assert len(store.get_all(user_id="mara")) == 60
 
 
 def test_threads_share_one_store(tmp_path):

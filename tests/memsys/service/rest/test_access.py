@@ -73,21 +73,20 @@ def test_the_page_needs_no_network(server):
         assert outside not in answer.body
 
 
-def test_without_the_key_nothing_is_told_and_with_it_all_is(tmp_path):
-    with memory(tmp_path) as store:
-        app = make_app(store, AccessPolicy(KEY, None))
-        keys, others = ("", KEY[:-1], KEY + "x"), (f"Basic {KEY}", "Bearer ")
-        wrong = [{}, *({"X-API-Key": k} for k in keys), *({"Authorization": a} for a in others)]
-        requests = ("GET", "/memories?user_id=m"), ("POST", "/reset"), ("GET", "/nowhere")
-        for headers in wrong:
-            for method, path in requests:
-                answer = ask(app, method, path, headers=headers)
-                failed(answer, 401, "unauthorized")
-                assert answer.headers["www-authenticate"] == "Bearer"
-        for right in ({"X-API-Key": KEY}, {"X-API-Key": "", "Authorization": f"Bearer {KEY}"}):
-            assert ask(app, "GET", "/memories?user_id=m", headers=right).status == 200
-        schemes = ask(app, "GET", "/openapi.json").body["components"]["securitySchemes"]
-        assert {one["type"] for one in schemes.values()} == {"apiKey", "http"}
+def test_without_the_key_nothing_is_told_and_with_it_all_is(store):
+    app = make_app(store, AccessPolicy(KEY, None))
+    keys, others = ("", KEY[:-1], KEY + "x"), (f"Basic {KEY}", "Bearer ")
+    wrong = [{}, *({"X-API-Key": k} for k in keys), *({"Authorization": a} for a in others)]
+    requests = ("GET", "/memories?user_id=m"), ("POST", "/reset"), ("GET", "/nowhere")
+    for headers in wrong:
+        for method, path in requests:
+            answer = ask(app, method, path, headers=headers)
+            failed(answer, 401, "unauthorized")
+            assert answer.headers["www-authenticate"] == "Bearer"
+    for right in ({"X-API-Key": KEY}, {"X-API-Key": "", "Authorization": f"Bearer {KEY}"}):
+        assert ask(app, "GET", "/memories?user_id=m", headers=right).status == 200
+    schemes = ask(app, "GET", "/openapi.json").body["components"]["securitySchemes"]
+    assert {one["type"] for one in schemes.values()} == {"apiKey", "http"}
 
 
 def test_wrong_methods_and_places(server):

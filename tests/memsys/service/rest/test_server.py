@@ -208,15 +208,14 @@ def test_a_page_that_is_too_large_asks_for_a_smaller_one(server):
     assert len(server.ask("GET", "/memories?user_id=mara&limit=200").body["results"]) == 200
 
 
-def test_a_broken_store_is_500_and_tells_nothing(tmp_path):
-    with memory(tmp_path) as store:
-        with closing(sqlite3.connect(tmp_path / "memories.sqlite")) as db:
-            db.execute("DROP TABLE dialogues")
-            db.execute("DROP TABLE memories")
-        answer = ask(store, "POST", "/search", {"query": "kiln", "agent_id": "mara"})
-        failed(answer, 500, "error", "internal error")
-        assert "sqlite" not in json.dumps(answer.body)
-        assert ask(store, "GET", "/openapi.json").status == 200
+def test_a_broken_store_is_500_and_tells_nothing(store, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "memories.sqlite")) as db:
+        db.execute("DROP TABLE dialogues")
+        db.execute("DROP TABLE memories")
+    answer = ask(store, "POST", "/search", {"query": "kiln", "agent_id": "mara"})
+    failed(answer, 500, "error", "internal error")
+    assert "sqlite" not in json.dumps(answer.body)
+    assert ask(store, "GET", "/openapi.json").status == 200
 
 
 def test_what_needs_a_model_is_409_without_one(server):
