@@ -8,15 +8,22 @@ from typing import Any
 import pytest
 
 from memsys.core.errors import InputError
-from memsys.core.types import Usage
 from memsys.knowledge.facts.extract import FactExtractor, for_roles
 from memsys.knowledge.facts.fact import Event, extraction_schema, subject_of
 from memsys.knowledge.facts.fact_writer import Operation, read_operations, schema
-from memsys.llm.base import Completion, LLMError, ToolCall
+from memsys.llm.base import LLMError
 from memsys.llm.prompt import Prompt
 from memsys.llm.reply import violation
 from tests.memsys.build import session
-from tests.memsys.knowledge.facts.models import Planned, call, fact, facts, operation, operations
+from tests.memsys.knowledge.facts.models import (
+    Planned,
+    call,
+    completion,
+    fact,
+    facts,
+    operation,
+    operations,
+)
 from tests.memsys.knowledge.facts.test_extract import FIRST, extracted, settings
 
 EXAMPLES = re.compile(r"<example>\n(.*?)\n(\{.*?\})\n</example>", re.DOTALL)
@@ -174,15 +181,6 @@ def test_further_lists_are_asked_for_only_if_that_is_set():
         FactExtractor(llm, settings(relations="same_reply"))
 
 
-def by_tools(*calls: tuple[str, str]) -> Completion:
-    made = tuple(ToolCall(str(n), name, text) for n, (name, text) in enumerate(calls))
-    return Completion("", Usage(), "m", "tool_calls", made)
-
-
-def by_text(text: str) -> Completion:
-    return Completion(text, Usage(), "m", "stop")
-
-
 def test_tools_and_schema_say_the_same():
     update = call("UPDATE", id=2, content="Mara  swims")
     calls = call("ADD"), update, call("DELETE", id=1), call("NOOP")
@@ -191,8 +189,8 @@ def test_tools_and_schema_say_the_same():
     rows = operations(*(operation(*one) for one in given))
     assert violation(json.loads(rows), schema(2)) is None
     expected = [Operation(*one, "so it is") for one in kept]
-    assert list(read_operations(by_tools(*calls))) == expected
-    assert list(read_operations(by_text(rows))) == expected
+    assert list(read_operations(completion(calls, "m"))) == expected
+    assert list(read_operations(completion(rows, "m"))) == expected
 
 
 @pytest.mark.parametrize(
@@ -211,7 +209,7 @@ def test_tools_and_schema_say_the_same():
     ],
 )
 def test_a_tool_call_that_cannot_be_used_costs_itself_alone(bad, fault):
-    first, second, third = read_operations(by_tools(call("ADD"), bad, call("NOOP")))
+    first, second, third = read_operations(completion((call("ADD"), bad, call("NOOP")), "m"))
     assert isinstance(first, Operation)
     assert isinstance(third, Operation)
     assert (second["step"], second["fault"]) == ("decide", fault)
@@ -229,5 +227,5 @@ def test_a_tool_call_that_cannot_be_used_costs_itself_alone(bad, fault):
     ],
 )
 def test_a_text_without_operations_is_one_fault(text, fault):
-    (event,) = read_operations(by_text(text))
+    (event,) = read_operations(completion(text, "m"))
     assert event["fault"] == fault
