@@ -54,7 +54,6 @@ class LibraryMemory(Strategy):
         self._timeout_s, self._settings = timeout_s, dict(settings)
         self._open: tuple[Pipe, Gateway, TemporaryDirectory[str]] | None = None
         self.details: dict[str, Any] = {}
-        self.events: list[dict[str, Any]] = []
 
     def ingest(self, session: Session) -> int:
         """Return how many memories the library reports as new or changed. Raises LibraryError if it

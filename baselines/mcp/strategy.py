@@ -32,7 +32,6 @@ class Mcp(Strategy):
         self._stack = ExitStack()
         self._memory: OwnerMemory | None = None
         self.details: dict[str, Any] = {}
-        self.events: list[dict[str, Any]] = []
 
     def ingest(self, session: Session) -> int:
         """Return the number of memories added. Raises LibraryError if the server fails; InputError

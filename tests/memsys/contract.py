@@ -11,7 +11,7 @@ import pytest
 from memsys.context.writers import Layered
 from memsys.core.errors import InputError
 from memsys.core.tokens import count_tokens
-from memsys.core.types import Observation, Retrieval, Session
+from memsys.core.types import Memory, Observation, Retrieval, Session
 from memsys.graph.build import GraphSettings
 from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.memory.turns import Turns
@@ -51,6 +51,17 @@ def with_facts(session: Session) -> Session:
     return replace(session, observations=tuple(facts))
 
 
+class LoggingTurns(Turns):
+    """Turns whose builder has a state, its log: each conversation has its own."""
+
+    def opened(self) -> "LoggingTurns":
+        return LoggingTurns(self.name)
+
+    def build(self, session: Session) -> list[Memory]:
+        self.events.append({"step": "split", "turns": len(session.turns)})
+        return super().build(session)
+
+
 class Contract:
     """Ingested are the three sessions of `build.SESSIONS`, ten turns."""
 
@@ -78,6 +89,11 @@ class Contract:
         assert self.make(shared).retrieve(QUERIES[0]) == empty
         layered = self.make(parts(context=Layered("layered")), budget=50)
         assert layered.retrieve(QUERIES[0]) == empty
+
+    def test_what_the_memory_option_logs_is_in_the_log_of_the_strategy(self, parts):
+        strategy = self.ingested(parts(memory=LoggingTurns("turns")))
+        logged = [one["turns"] for one in strategy.events if one["step"] == "split"]
+        assert logged == ([4, 3, 3] if self.remembers else [])
 
     def test_asking_changes_nothing(self, parts):
         strategy = self.ingested(parts())

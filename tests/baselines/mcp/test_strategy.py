@@ -19,6 +19,7 @@ from memsys.service.mcp import make_server
 from tests.baselines.mcp import conftest
 from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
 from tests.memsys.build import NOON, SESSIONS, ingest_all, session
+from tests.memsys.contract import LoggingTurns
 from tests.memsys.service.made import memory as opened_memory
 
 
@@ -42,6 +43,11 @@ def test_results_are_the_memories_that_were_stored(kind, mcp_of, parts):
     assert strategy.size() == {"memories": sum(len(one.turns) for one in SESSIONS)}
     assert [one["calls"] for one in strategy.events] == [len(one.turns) for one in SESSIONS]
     assert strategy.details["server"]["name"] == "toy"
+
+
+def test_what_the_memory_option_logs_is_beside_the_costs_of_the_server(mcp_of, parts):
+    strategy = ingest_all(mcp_of(server_of("plain"), parts(memory=LoggingTurns("turns"))))
+    assert [one["step"] for one in strategy.events] == ["split", "mcp"] * len(SESSIONS)
 
 
 def test_our_own_server_is_admitted_finds_and_forgets(mcp_of, parts, tmp_path, monkeypatch):
