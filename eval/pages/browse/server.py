@@ -12,11 +12,10 @@ from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from eval.cli import check_replaceable
 from eval.pages.browse.conversations import page_name
-from eval.pages.browse.listing import all_runs, list_page, list_policy
 from eval.pages.browse.questions import Questions, RecordedCalls
 from eval.pages.browse.site import INDEX, PACKAGE, STYLE, Site
 from eval.pages.report.runs import load, missing_texts
@@ -25,14 +24,12 @@ from eval.rendering.page import policy, render
 from eval.rendering.terminal import progress
 from memsys.core.errors import InputError
 from memsys.core.files import read_bytes
-from memsys.core.places import MANIFEST
 
 LOOPBACK = "127.0.0.1"
 HTML, JSON = "text/html; charset=utf-8", "application/json; charset=utf-8"
 Fields = Sequence[tuple[str, str]]
 _FIELDS = 1_000  # of an address
 _PAGES = 8  # of a site that stay in memory
-_SITES = 3  # selections of runs that stay in memory
 _MB = 1_000_000
 _MARK = '<script type="application/json" id="rows">'  # of a page of questions
 _HEADERS = {
@@ -55,7 +52,7 @@ class Reply:
 
 
 Answer = Callable[[str, Fields], Reply]  # of a path and the fields of its query
-_MISSING = Reply(json.dumps({"error": "no such page"}), HTTPStatus.NOT_FOUND, JSON)
+MISSING = Reply(json.dumps({"error": "no such page"}), HTTPStatus.NOT_FOUND, JSON)
 
 
 def answer_site(site: Site) -> Answer:
@@ -65,49 +62,13 @@ def answer_site(site: Site) -> Answer:
     def answer(path: str, fields: Fields) -> Reply:
         if path == "/card":
             card = site.card(dict(fields).get("id", ""))
-            return _MISSING if card is None else Reply(card)
+            return MISSING if card is None else Reply(card)
         name = path.removeprefix("/") or INDEX
         with lock:  # two requests do not make a page twice
             page = page_of(name)
-        return _MISSING if page is None else Reply(page, policy=site.policy(name))
+        return MISSING if page is None else Reply(page, policy=site.policy(name))
 
     return answer
-
-
-class RunList:
-    """Answers with a list of the runs in a folder, and with the pages of those chosen from it, at
-    the address `/NAME,NAME/`.
-    """
-
-    def __init__(self, folder: Path, read: Callable[[Sequence[Path]], Site]) -> None:
-        """`read` returns the site of some run folders; it raises InputError if it cannot."""
-        self._folder, self._lock = folder, threading.Lock()
-        self._site = lru_cache(_SITES)(lambda folders, _: answer_site(read(folders)))
-
-    def answer(self, path: str, fields: Fields) -> Reply:
-        """See Answer."""
-        runs = all_runs(self._folder)
-        names = {run.name for run in runs}
-        if path == "/":
-            ticked = [value for name, value in fields if name == "run"]
-            if ticked:  # the latest is listed first, and the first begun is the reference
-                chosen = [run.name for run in reversed(runs) if run.name in ticked]
-                return _moved(f"/{','.join(quote(one, safe='') for one in chosen)}/")
-            return Reply(list_page(self._folder, runs), policy=list_policy())
-        first, slash, rest = path.removeprefix("/").partition("/")
-        chosen = [unquote(name) for name in first.split(",")]
-        if not names.issuperset(chosen):
-            return _MISSING
-        if not slash:
-            return _moved(f"/{first}/")
-        folders = tuple(self._folder / name for name in chosen)
-        try:
-            with self._lock:  # two requests do not read a run twice
-                stamps = tuple((one / MANIFEST).stat().st_mtime_ns for one in folders)
-                site = self._site(folders, stamps)
-            return site(f"/{rest}", fields)
-        except (InputError, FileNotFoundError) as error:
-            return _refusal("These runs cannot be shown", error, back="/")
 
 
 class PageServer(ThreadingHTTPServer):
@@ -158,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
             if parts.path.endswith("/card"):
                 body = json.dumps({"error": str(error)})
                 return Reply(body, HTTPStatus.BAD_REQUEST, JSON)
-            return _refusal("This page cannot be shown", error)
+            return refusal("This page cannot be shown", error)
 
     def _send(self, reply: Reply) -> None:
         body = reply.body.encode("utf-8", errors="replace")
@@ -177,11 +138,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing: the terminal shows only the address."""
 
 
-def _moved(location: str) -> Reply:
-    return Reply("", HTTPStatus.SEE_OTHER, location="/" if location == "//" else location)
-
-
-def _refusal(title: str, error: Exception, back: str = "") -> Reply:
+def refusal(title: str, error: Exception, back: str = "") -> Reply:
+    """Return a page that says why there is no other; `back`: address of the page that leads on."""
     texts = {"title": title, "sentence": f"{error}.", "back": back, "policy": policy()}
     body = render("message.html.j2", STYLE, PACKAGE, **texts)
     return Reply(body, HTTPStatus.BAD_REQUEST)

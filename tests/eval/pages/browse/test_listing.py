@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from eval.pages.browse.listing import Listed, all_runs
+from eval.pages.browse.__main__ import Listed, RunList, all_runs
 from eval.pages.browse.questions import Questions
-from eval.pages.browse.server import RunList, read_site
+from eval.pages.browse.server import read_site
 from eval.pages.browse.site import Site
 from eval.pages.report.runs import load
 from eval.records.jsonl import write_json
