@@ -11,9 +11,8 @@ from eval.analyse.diagnose.retrieval_vs_reading import points_lost
 from eval.metrics.stats.interval import Interval
 from eval.pages.report.cards import changes_block
 from eval.pages.report.costs import costs_block, latency_block
-from eval.pages.report.retrieval import retrieval_block
 from eval.pages.report.runs import ReportedRun, looks_of
-from eval.pages.report.scores import headline_block, judges_block, types_block
+from eval.pages.report.scores import headline_block, judges_block, retrieval_block, types_block
 from eval.records.run import Run
 from eval.rendering.blocks import Block, Chart, Part, Section, Table, Verbatim
 from eval.rendering.charts import ChartPoint, dots, scatter, stacked

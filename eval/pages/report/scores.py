@@ -1,19 +1,24 @@
-"""The headline, the scores by question type, and the judges that gave them."""
+"""The headline, the scores of answers and of rankings by question type, and the judges."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
+from eval.analyse.retrieval.measured import named
 from eval.metrics.evidence import RECORDED
+from eval.metrics.retrieval.registry import CUTOFFS, UNITS, Measure, Unit, parse
 from eval.metrics.stats.interval import Interval
 from eval.pages.report.runs import ReportedRun, looks_of
 from eval.records.head import heads
 from eval.rendering.blocks import Block, Chart, Part, Section, Table
-from eval.rendering.charts import dots
+from eval.rendering.charts import dots, trends
 from eval.rendering.numbers import interval, number, percent
 from eval.rendering.tables import answered, by_run, interval_of, run_tables, scope_of, type_name
+from eval.summary.measures import types_of
+from eval.summary.retrieval import OF_SETS, by_type, depth_of, is_selected, unit_of
 from eval.summary.sample import Sample
 from eval.summary.subset_score import estimate_sentences
+from eval.summary.summarise import OVERALL
 
 _OF_RANKINGS = tuple((name, name) for name in RECORDED)
 _FIT = 11  # columns of a table, most of them with intervals, in a window of 1280 pixels
@@ -149,12 +154,9 @@ def judges_block(runs: Sequence[ReportedRun]) -> Block | None:
             {"all (Fleiss)": agreement["fleiss"]} if "fleiss" in agreement else {}
         )
         for names, one in pairs.items():
-            has_interval = one["kappa"] is not None and one["ci"][0] is not None
-            kappa = (
-                interval(Interval(one["kappa"], *one["ci"]))
-                if has_interval
-                else number(one["kappa"])
-            )
+            kappa = number(one["kappa"])
+            if one["kappa"] is not None and one["ci"][0] is not None:
+                kappa = interval(Interval(one["kappa"], *one["ci"]))
             agreement_rows.append([run.label, names, f"{judge['n']:,}", kappa])
     if agreement_rows:
         parts.append("Agreement of the members of a panel beyond chance, over all judged answers:")
@@ -181,3 +183,116 @@ def _members(run: ReportedRun, judge: Mapping[str, Any]) -> list[list[str]]:
         count, repetitions = f"{len(records):,}", str(len(member["runs"]))
         rows.append([run.label, name, count, passed, repetitions, deviation])
     return rows
+
+
+_RANKED = ("recall@10", "recall_any@10", "recall_all@10", "ndcg@10", "mrr", "store_share@10")
+_OF_SESSIONS = "session_recall_any@5"  # shown beside the measures of turns
+_NOTE = (
+    "recall: the share of the evidence among the first k ranks; any and all: the share of "
+    "questions with at least one, and with all of their evidence there; share of store: the part "
+    "of the store that the cutoff is. docs/retrieval.md defines each measure."
+)
+
+
+class _Measured(NamedTuple):
+    """Means of a run's rankings of `unit`s by type and name of the measure. `shown`: the measures
+    of its tables. `unknown`: why others are not known. `selected`: the rankings have no order.
+    """
+
+    run: ReportedRun
+    unit: Unit
+    selected: bool
+    shown: tuple[Measure, ...]
+    means: Mapping[str, Mapping[str, Interval]]
+    unknown: Sequence[str]
+
+
+def retrieval_block(runs: Sequence[ReportedRun]) -> Block | None:
+    """Return the recall curves and tables of all runs with rankings; None where no run has any.
+
+    Runs without rankings, or that only select memories, are named, as are unknown measures.
+    """
+    ranked = [run for run in runs if run.rankings]
+    found = []
+    for run in ranked:  # MRR has a cutoff if rankings of the same unit have different depths
+        beside = [one for one in ranked if unit_of([one]) == unit_of([run])]
+        depths = {depth_of(one) for one in beside if not is_selected(one)}
+        found.append(_measured(run, "@10" if len(depths) > 1 else ""))
+    if not found:
+        return None
+    parts: list[Part] = [*_recall_charts(runs, found), *_tables(found)]
+    if selecting := [one.run.label for one in found if one.selected]:
+        parts.append(
+            f"Without a ranking: {', '.join(selecting)} select memories. Their recall is that "
+            "of everything selected; measures with a cutoff or an order do not apply."
+        )
+    if without := [run.label for run in runs if not run.rankings]:
+        parts.append(f"No rankings are recorded: {', '.join(without)}.")
+    parts += [f"{reason}." for one in found for reason in one.unknown]
+    return Block("retrieval", "Retrieval", [*parts, _NOTE])
+
+
+def _measured(run: ReportedRun, cut: str) -> _Measured:
+    selected, unit = is_selected(run), unit_of([run])
+    names = OF_SETS if selected else [name + cut * (name == "mrr") for name in _RANKED]
+    shown = tuple(named(unit, names))
+    if unit == "turn" and not selected:
+        shown += (parse(_OF_SESSIONS),)
+    measures = shown if selected else dict.fromkeys((*shown, *_curve(unit).values()))
+    means, reasons = by_type(run, [*measures], run.seed)
+    return _Measured(run, unit, selected, shown, means, list(dict.fromkeys(reasons.values())))
+
+
+def _curve(unit: Unit) -> dict[int, Measure]:
+    return dict(zip(CUTOFFS, named(unit, (f"recall@{at}" for at in CUTOFFS)), strict=True))
+
+
+def _recall_charts(runs: Sequence[ReportedRun], found: Sequence[_Measured]) -> Iterator[Chart]:
+    """Yield a chart of recall against the cutoff for each unit in which a run has a curve."""
+    for unit in UNITS:
+        means = {one.run.label: one.means.get(OVERALL, {}) for one in found if one.unit == unit}
+        curve = _curve(unit)
+        series = [
+            [(float(at), of_run[str(one)]) for at, one in curve.items() if str(one) in of_run]
+            for of_run in (means.get(run.label, {}) for run in runs)
+        ]
+        looks = [look for look, points in zip(looks_of(runs), series, strict=True) if points]
+        if looks:
+            table = _table("run", curve.values(), {one.name: means[one.name] for one in looks})
+            where = answered(types_of(runs))
+            caption = f"Recall of evidence {unit}s against the cutoff, {where}, 95% interval"
+            axes = (f"{unit}s (log scale)", "recall")
+            svg = trends(caption, [points for points in series if points], looks, axes)
+            yield Chart(caption, svg, table, looks)
+
+
+def _tables(found: Sequence[_Measured]) -> list[Part]:
+    """Return the table of types 1 to 4 by run, then of all types; one run has the latter alone."""
+    if len(found) == 1:
+        return _types(found[0])
+    parts: list[Part] = []
+    for shown in dict.fromkeys(one.shown for one in sorted(found, key=lambda one: one.selected)):
+        alike = (one for one in found if one.shown == shown)
+        if overall := {one.run.label: means for one in alike if (means := one.means.get(OVERALL))}:
+            parts.append(_table("run", shown, overall))
+    folds = {f"{one.run.label}: retrieval by type": _types(one) for one in found}
+    return [*parts, *(Section(title, tables) for title, tables in folds.items() if tables)]
+
+
+def _types(one: _Measured) -> list[Part]:
+    """Return the table of all question types; [] where no measure is known."""
+    types = types_of([one.run])
+    rows = {type_name(type_, types): means for type_, means in one.means.items() if means}
+    return [_table("type", one.shown, rows)] if rows else []
+
+
+def _table(
+    first: str, measures: Collection[Measure], rows: Mapping[str, Mapping[str, Interval]]
+) -> Table:
+    """Return a table with n and the `measures` of each of `rows`, means by the name of the row."""
+    lines = []
+    for name, means in rows.items():
+        found = [means.get(str(one)) for one in measures]
+        counts = dict.fromkeys(f"{mean.n:,}" for mean in found if mean is not None)
+        lines.append([name, "/".join(counts) or "0", *map(interval, found)])
+    return Table([first, "n", *(one.title for one in measures)], lines)

@@ -8,8 +8,8 @@ from eval.pages.browse.questions import Questions
 from eval.pages.browse.site import Site
 from eval.pages.report import __main__ as report
 from eval.pages.report.build import build_report
-from eval.pages.report.retrieval import retrieval_block
 from eval.pages.report.runs import ReportedRun
+from eval.pages.report.scores import retrieval_block
 from eval.rendering.blocks import Block, Chart, Section, Table
 from tests.eval.analyse.diagnose.made_runs import sentences, tables
 from tests.eval.factory import write_rankings
