@@ -82,7 +82,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 # whole data sets.
 SLOW = (
     *("baselines/libraries", "baselines/test_rest.py", "conf", "docs", "notebooks"),
-    *("test_packaging.py", "test_wheel.py"),
+    "test_packaging.py",
     *(
         f"eval/{name}"
         for name in (

@@ -5,7 +5,7 @@ import pytest
 
 from eval import api
 from memsys.core.errors import InputError
-from tests.eval.analyse.retrieval.ranked_runs import CONVERSATIONS, ranked, records
+from tests.eval.analyse.retrieval.conftest import CONVERSATIONS, ranked, records
 
 PERFECT = {
     "ash/0": ["D1:1", "D1:3"],

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from eval.analyse.retrieval.__main__ import main
-from tests.eval.analyse.retrieval.ranked_runs import CONVERSATIONS, ranked, records
+from tests.eval.analyse.retrieval.conftest import CONVERSATIONS, ranked, records
 from tests.eval.factory import error
 
 NDCG = (1 / (1 + 1 / log2(3))).__format__(".3f")  # the first of two at rank 1, the other beyond 10

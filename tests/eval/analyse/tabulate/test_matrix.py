@@ -12,7 +12,7 @@ from eval.analyse.tabulate.__main__ import main
 from eval.analyse.tabulate.grid import load_grid
 from eval.analyse.tabulate.matrix import measure_columns
 from memsys.core.errors import InputError
-from tests.eval.analyse.retrieval.ranked_runs import CONVERSATIONS, ranked, records
+from tests.eval.analyse.retrieval.conftest import CONVERSATIONS, ranked, records
 from tests.eval.commands import Said
 from tests.eval.factory import error
 

@@ -9,7 +9,7 @@ from selenium.webdriver.common.keys import Keys
 
 from eval.cards.site.__main__ import main
 from tests.eval.cards.site.made_cards import HALF, HOSTILE, card, keyless, write
-from tests.eval.pages.browse.driven import Page, needs_driver, start
+from tests.eval.pages.browse.conftest import Page, needs_driver, start
 
 pytestmark = needs_driver
 

@@ -21,8 +21,15 @@ from eval.pages.report.runs import ReportedRun
 from eval.rendering.page import render
 from memsys.core.errors import InputError
 from memsys.llm.recording import RecordedAnswer, Recording
-from tests.eval.pages.report.conftest import HOSTILE, MARKED, data_file, made, records, write_run
-from tests.eval.pages.shown import Parsed
+from tests.eval.pages.report.conftest import (
+    HOSTILE,
+    MARKED,
+    Parsed,
+    data_file,
+    made,
+    records,
+    write_run,
+)
 
 
 def _get(

@@ -1,7 +1,8 @@
-"""Runs and a data set written by hand, with words that try to break out of a page."""
+"""Runs and a data set written by hand, with words that try to break out of a page, and its tags."""
 
 import hashlib
 import json
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -91,3 +92,41 @@ def first(tmp_path: Path, data: Path) -> Path:
 def second(tmp_path: Path, data: Path) -> Path:
     """A run that scores .1 more than the first on every question."""
     return write_run(tmp_path / "second", records(0.1), "better<i>", data)
+
+
+_VOID = {"meta", "link", "br", "wbr", "circle", "rect", "polygon", "line", "path", "input"}
+
+
+class Parsed(HTMLParser):
+    """Tags with their attributes, and text of a page; `open`: tags that are not closed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.words, self.open = "", list[str]()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+    @property
+    def tags(self) -> list[str]:
+        return [tag for tag, _ in self.found]
+
+    @property
+    def attributes(self) -> list[tuple[str, str | None]]:
+        return [pair for _, attributes in self.found for pair in attributes.items()]
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.found if name == tag]
