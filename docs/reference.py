@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import yaml
 
@@ -38,49 +37,36 @@ _GROUPS = {
 }
 
 
-class Option(NamedTuple):
-    """A file of a group: its comment, the class that it builds, the options that it extends, and
-    the settings that it sets.
-    """
-
-    name: str
-    title: str
-    target: str
-    extends: tuple[str, ...]
-    settings: tuple[Setting, ...]
-
-
 def page(conf: Path = CONF) -> str:
     """Return the page, in markdown."""
     of_every_run = _table(settings(conf / "config.yaml", ""))
     parts = [_INTRODUCTION, "## Settings of every run\n", of_every_run]
     defaults = chosen(conf / "config.yaml")
     for folder in sorted(path for path in conf.iterdir() if any(path.glob("*.yaml"))):
-        group = folder.name
+        group, files = folder.name, sorted(folder.glob("*.yaml"))
         parts.append(f"## {group}\n")
         default = f"Default: `{group}={defaults.get(group) or 'null'}`."
         parts.append(f"{_GROUPS.get(group, '')} {default}\n".lstrip())
-        options = [read(path, group) for path in sorted(folder.glob("*.yaml"))]
         if group in ("experiment", "debug"):
-            rows = [(f"`{group}={one.name}`", one.title) for one in options]
+            rows = [(f"`{group}={path.stem}`", title(path)) for path in files]
             parts.append(table((group, "what it is"), rows))
             continue
-        meanings = _meanings(options)
-        for one in options:
-            parts.append(f"### {group}={one.name}\n")
-            parts.append(_sentence(one, group))
-            if one.settings:
-                shown = [s._replace(comment=s.comment or meanings[s.name]) for s in one.settings]
+        options = {path: list(settings(path, group)) for path in files}
+        meanings = _meanings([one for found in options.values() for one in found])
+        for path, found in options.items():
+            parts.append(f"### {group}={path.stem}\n")
+            parts.append(_sentence(path, group, and_these=bool(found)))
+            if found:
+                shown = [s._replace(comment=s.comment or meanings[s.name]) for s in found]
                 parts.append(_table(shown))
     return "\n".join(parts)
 
 
-def _meanings(options: Sequence[Option]) -> dict[str, str]:
+def _meanings(every: Sequence[Setting]) -> dict[str, str]:
     """Return the comment of each setting of a group: one option of it explains a setting for all.
 
     Raises ValueError where an option leaves out a comment and others have none, or several.
     """
-    every = [one for option in options for one in option.settings]
     found = {
         name: {one.comment for one in every if one.name == name and one.comment}
         for name in {one.name for one in every if not one.comment}
@@ -99,19 +85,13 @@ def chosen(config: Path) -> dict[str, str | None]:
     return found
 
 
-def read(path: Path, group: str) -> Option:
-    """Return the option that the file at `path` defines."""
-    value = yaml.safe_load(read_text(path))
-    found = tuple(settings(path, group))
-    return Option(path.stem, title(path), value.get("_target_", ""), tuple(bases(path)), found)
-
-
-def _sentence(option: Option, group: str) -> str:
-    text = f"{option.title}."
-    if option.extends:
-        links = [f"[{group}={name}](#{group}{name})" for name in option.extends]
-        text += f" Has the settings of {', '.join(links)}{', and these' * bool(option.settings)}."
-    return f"{text} Class: `{option.target}`.\n" if option.target else f"{text}\n"
+def _sentence(path: Path, group: str, *, and_these: bool) -> str:
+    """Return what the option of a file is, the options that it extends, and the class it builds."""
+    text, target = f"{title(path)}.", yaml.safe_load(read_text(path)).get("_target_")
+    if extends := bases(path):
+        links = [f"[{group}={name}](#{group}{name})" for name in extends]
+        text += f" Has the settings of {', '.join(links)}{', and these' * and_these}."
+    return f"{text} Class: `{target}`.\n" if target else f"{text}\n"
 
 
 def _table(found: Iterable[Setting]) -> str:
