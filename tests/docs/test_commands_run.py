@@ -15,8 +15,7 @@ from eval.cli import commands as listed
 from eval.run.composing import register
 
 from .check import check, words_of
-from .needs import reason
-from .pages import PAGES, PROJECT, Command, commands, on_page, write_examples
+from .pages import PAGES, PROJECT, Command, commands, on_page, reason, write_examples
 
 pytestmark = pytest.mark.slow
 WHOLE = "docs/tutorial.md"  # of other pages, a command that an earlier page has is not run again

@@ -1,6 +1,7 @@
 """Dollars of recorded usage, and `python -m eval cost` over runs, with the cost of ingestion."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -93,11 +94,13 @@ def write(
 
 
 def table(out: str, first: str) -> dict[str, list[str]]:
-    """The rows of the last table whose header begins with `first`, their cells by name."""
+    """The rows of the last table whose header begins with `first`, their cells by name, the header
+    among them; cells have two spaces between them.
+    """
     lines = out.splitlines()
-    start = max(i for i, line in enumerate(lines) if line.split()[:1] == [first])
-    rows = [line.split() for line in lines[start + 2 : lines.index("", start)]]
-    return {row[0]: row[1:] for row in rows}
+    start = max(i for i, line in enumerate(lines) if line.startswith(f"{first} "))
+    rows = [lines[start], *lines[start + 2 : lines.index("", start)]]  # a line of dashes between
+    return {name: cells for name, *cells in (re.split(r" {2,}", row.strip()) for row in rows)}
 
 
 def test_phases_and_break_even(tmp_path, said):
@@ -109,12 +112,15 @@ def test_phases_and_break_even(tmp_path, said):
     )
     out = said(cost.main, full, graph)
     assert table(out, "phase") == {
+        "phase": ["calls", "input tokens", "output tokens", "$"],
         "ingest": ["4", "190,000", "0", "0.3800"],
         "retrieve": ["0", "0", "0", "0.0000"],
         "answer": ["4", "4,000", "40", "0.0084"],
         "judge": ["4", "4,000", "400", "0.0120"],
     }
-    assert table(out, "run") == {
+    rows = table(out, "run")
+    assert len(rows.pop("run")) == 8
+    assert rows == {
         "full": ["4", "20,000.0", "10.0", "0.0401", "0.0000", "0.0000", "0.1604", "-"],
         "graph": ["4", "1,000.0", "10.0", "0.0021", "0.0030", "0.1900", "0.3884", "5.0"],
     }
@@ -125,7 +131,7 @@ def test_phases_and_break_even(tmp_path, said):
 def test_a_baseline_of_other_models_is_none_and_a_cent_is_not_shown_as_nothing(tmp_path, said):
     full = write(tmp_path / "full", used(1, 9), strategy="full_context", llm="other")
     cells = table(said(cost.main, full, write(tmp_path / "graph", used(1, 30, 2))), "run")["graph"]
-    assert cells[-3:] == ["no", "such", "run"]
+    assert cells[-1] == "no such run"
     assert cells[3] == "0.00008000"
 
 
@@ -179,18 +185,6 @@ def test_wrong_input_is_one_line(tmp_path, refused):
         assert words in refused(cost.main, *names)
 
 
-Rows = dict[str, list[str]]
-
-
-def rows(out: str) -> Rows:
-    """The table by quantity: a cell a run; cells have two spaces between them."""
-    lines = out.splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("ingestion "))
-    kept = [lines[start], *lines[start + 2 : lines.index("", start)]]  # a line of dashes between
-    table = [line.split("  ") for line in kept]
-    return {row[0]: [cell.strip() for cell in row[1:] if cell.strip()] for row in table}
-
-
 @pytest.fixture(scope="session")
 def finished(
     tmp_path_factory: pytest.TempPathFactory,
@@ -211,11 +205,11 @@ def copies(finished: list[Run], tmp_path: Path) -> list[Run]:
     return [Run(shutil.copytree(run.folder, folder)) for run, folder in pairs]
 
 
-def shown(capsys: pytest.CaptureFixture[str], *runs: Run) -> Rows:
+def shown(capsys: pytest.CaptureFixture[str], *runs: Run) -> dict[str, list[str]]:
     assert cost.main([*(str(run.folder) for run in runs), "--writing"]) == 0
     printed = capsys.readouterr()
     assert not printed.err
-    return rows(printed.out)
+    return table(printed.out, "ingestion")
 
 
 @contextmanager
