@@ -8,9 +8,8 @@ from pathlib import Path
 
 from eval.analyse.tabulate import published
 from eval.analyse.tabulate.effects import Effects, effects, requested, rows_of, types_as_csv
-from eval.analyse.tabulate.grid import Grid, files_of, find_runs, load_grid, made, page
+from eval.analyse.tabulate.grid import Grid, find_runs, load_grid, page
 from eval.analyse.tabulate.matrix import MATRIX, as_page, measure_columns
-from eval.analyse.tabulate.paper import PUBLISHED
 from eval.cli import code_of, parser
 from eval.datasets.types import TYPES, types_in
 from eval.metrics.stats.interval import scope
@@ -51,7 +50,7 @@ def _tabulate(options: argparse.Namespace) -> None:
         columns = measure_columns(grid, options.runs)
         text = as_page(grid, columns)
         lines = text_of(COLUMNS, (line for one in columns for line in one.lines))
-    elif PUBLISHED in grid.tables:
+    elif published.PUBLISHED in grid.tables:
         text, lines = published.as_page(grid, options.overrides, options.runs)
     else:
         runs = find_runs(grid, options.runs)
@@ -93,11 +92,10 @@ def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> s
     return page(
         "effects.md.j2",
         grid,
+        manifests,
         runs=runs,
         counts=sorted({len(one.records) for one in runs}),
         errors=sum(record["status"] == "error" for record in records),
-        made=made(manifests),
-        files=files_of(manifests),
         reader=manifests[0]["models"]["reader"],
         is_locomo=types_in(runs[0].records.values()) is TYPES,
         scope=scope(row.clusters for one in groups for rows in one.tables for row in rows),

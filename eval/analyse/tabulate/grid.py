@@ -2,26 +2,31 @@
 
 import itertools
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
+from eval.datasets.files import NotHereError
 from eval.records.manifest import OPERATIONAL, load_manifest
 from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
+from eval.rendering.blocks import Table
 from eval.rendering.errors import configuration_errors
+from eval.rendering.numbers import number
 from eval.rendering.page import page_markdown
 from eval.run.composing import register
+from eval.run.estimate import Expected, expected
 from eval.run.option_help import title as title_of
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, MANIFEST, RUNS
 
 HASH = 10  # digits of a sha256 in tables
+_VALUES = ("k", "memory.tokens")  # settings that are set without composing anew, which is slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,18 @@ class Job:
     overrides: tuple[str, ...]
     group: str
     label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A job of the experiment: its run, or else what that is expected to take, or why the latter is
+    not known.
+    """
+
+    job: Job
+    run: Run | None
+    expected: Expected | None = None
+    unknown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +145,48 @@ def load_job(grid: Grid, job: Job, folder: Path) -> Run:
     return run
 
 
+def measured_jobs(grid: Grid, runs: Path) -> Iterator[Own]:
+    """Yield each job of `grid` with its run in the folder `runs`, or what that is expected to take.
+
+    Raises InputError if a run would refuse its settings.
+    """
+    composed: dict[tuple[str, ...], DictConfig] = {}
+    for job, folder in zip(grid.jobs, find_folders(grid, runs), strict=True):
+        if folder is not None:
+            yield Own(job, load_job(grid, job, folder))
+            continue
+        values = [one for one in job.overrides if one.partition("=")[0] in _VALUES]
+        options = tuple(one for one in job.overrides if one not in values)
+        try:
+            with configuration_errors(), initialize_config_dir(str(CONF), version_base="1.3"):
+                if options not in composed:
+                    composed[options] = compose("config", [f"experiment={grid.name}", *options])
+                config = OmegaConf.merge(composed[options], OmegaConf.from_dotlist(values))
+                own = Own(job, None, expected(cast(DictConfig, config)))
+        except NotHereError as error:
+            own = Own(job, None, unknown=str(error))
+        yield own
+
+
+def expected_costs(jobs: Mapping[str, Own]) -> tuple[Table, list[str]]:
+    """Return what each of the named jobs without a run is expected to cost, as far as known, with
+    the sum, and why the costs of others are not known. A job may have several names.
+    """
+    missing: dict[int, tuple[str, Own]] = {}
+    for row, own in jobs.items():
+        if own.run is None:
+            missing.setdefault(id(own), (row, own))
+    known = [(row, own.expected) for row, own in missing.values() if own.expected is not None]
+    costs = [(row, one.calls, one.system_usd, one.judge_usd) for row, one in known]
+    if costs:
+        _, *columns = zip(*costs, strict=True)
+        calls, system, judge = (sum(one or 0 for one in column) for column in columns)
+        costs.append(("together", calls, system, judge))
+    rows = [[row, f"{n:,}", number(system, 2), number(judge, 2)] for row, n, system, judge in costs]
+    unknown = dict.fromkeys(own.unknown for _, own in missing.values() if own.unknown)
+    return Table(["system", "calls", "system $", "judge $"], rows), list(unknown)
+
+
 def label_of(run: Run, *, grouped: bool) -> str:
     """Return the label of a row: the value of the sweep's last parameter or, of `grouped` runs, all
     values.
@@ -135,10 +194,13 @@ def label_of(run: Run, *, grouped: bool) -> str:
     return f"`{run.label if grouped else run.label.partition('=')[2]}`"
 
 
-def page(template: str, grid: Grid, **values: object) -> str:
-    """Return the page of an experiment by a template that extends page.md.j2."""
-    name = shlex.quote(grid.name)
-    return page_markdown(template, __name__.rpartition(".")[0], grid=grid, name=name, **values)
+def page(template: str, grid: Grid, manifests: Sequence[Manifest], **values: object) -> str:
+    """Return the page of an experiment by a template that extends page.md.j2; `manifests`: of its
+    runs.
+    """
+    of_runs = {"manifests": manifests, "made": _made(manifests), "files": files_of(manifests)}
+    named = {"grid": grid, "name": shlex.quote(grid.name)}
+    return page_markdown(template, __name__.rpartition(".")[0], **named, **of_runs, **values)
 
 
 def files_of(manifests: Iterable[Manifest]) -> str:
@@ -147,7 +209,7 @@ def files_of(manifests: Iterable[Manifest]) -> str:
     return ", ".join(sorted(found))
 
 
-def made(manifests: Sequence[Manifest]) -> str:
+def _made(manifests: Sequence[Manifest]) -> str:
     """Return the days and commits of runs, as `2026-11-22, commit 585bff7933 with changes`."""
     states = {(one["git"] or {}).get("commit", "unknown")[:10] for one in manifests}
     dirty = any((one["git"] or {}).get("dirty") for one in manifests)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.analyse.tabulate.effects import context_tokens
-from eval.analyse.tabulate.grid import Grid, Job, files_of, find_folders, load_job, made, page
+from eval.analyse.tabulate.grid import Grid, Job, files_of, find_folders, load_job, page
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.retrieval.registry import parse
 from eval.metrics.stats.interval import FEWEST, ClusterBootstrap, Interval
@@ -83,8 +83,7 @@ def as_page(grid: Grid, columns: Sequence[Column]) -> str:
     return page(
         "matrix.md.j2",
         grid,
-        manifests=manifests,
-        made=made(manifests),
+        manifests,
         readers=sorted({str(one["models"]["reader"]) for one in manifests}),
         datasets=Table(described, [_described(one) for one in columns]),
         few=[one.name for one in columns if 0 < one.conversations < FEWEST],

@@ -4,25 +4,97 @@ What no run has measured is named, with what the run is expected to cost; contex
 writes are counted without a run.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from eval.analyse.tabulate.grid import Grid, files_of, made, page
-from eval.analyse.tabulate.paper import QUANTITIES, Own, Paper, judged, load_paper, printed
+from pydantic import BaseModel
+
+from eval.analyse.tabulate.grid import Grid, Own, expected_costs, load_grid, measured_jobs, page
+from eval.datasets.files import validate
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import protocols
 from eval.metrics.stats.interval import Interval, scope
 from eval.records.comma_separated import text_of
+from eval.records.run import Run
 from eval.rendering.blocks import Table
 from eval.rendering.numbers import ABSENT, change, interval, number
-from eval.summary.measures import value
-from eval.summary.quantities import measured
+from eval.summary.contrast import contrast
+from eval.summary.measures import Measure, share, value
+from eval.summary.quantities import Quantity, measured, objections
 from eval.summary.sample import Sample
+from eval.summary.summarise import OVERALL
+from memsys.core.errors import InputError
+from memsys.core.places import SHIPPED
+from memsys.core.yaml_text import load_yaml
 
+PUBLISHED = "published"  # request of an experiment
+_NOT_MEASURED = "not measured"
 _HEADINGS = {"judge": "Table 1, J", "f1": "Table 1, F1", "bleu1": "Table 1, BLEU-1"}
 _COLUMNS = ("table", "row", "column", "published", "own", "own_low", "own_high", "n", "run_id")
+
+
+class _Row(BaseModel):
+    system: str
+    scores: list[float]
+
+
+class _Scores(BaseModel):
+    name: str
+    metric: str
+    columns: list[str]
+    decimals: int
+    rows: list[_Row]
+
+
+class _Measurements(BaseModel):
+    name: str
+    columns: list[str]
+    rows: list[list[str | float | None]]
+
+
+class _Claim(BaseModel):
+    """A percentage of the abstract: the figure of `system` by that of `against`, minus 1."""
+
+    claim: str
+    system: str
+    against: str
+    column: str
+    change: float
+
+
+class _Source(BaseModel):
+    """The parts of a file of results/published that are tabulated."""
+
+    title: str
+    address: str
+    labels: dict[str, dict[str, Any]]
+    tables: list[_Scores]
+    measurements: list[_Measurements]
+    claims: list[_Claim]
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper; by the names of its rows, the jobs that measure them and the runs that there are."""
+
+    source: _Source
+    jobs: Mapping[str, Own]
+    runs: Mapping[str, Run]
+    commands: Sequence[str]
+
+
+# Column of a file -> what is measured, and its factor to the unit printed.
+_QUANTITIES: Mapping[str, tuple[Quantity, float]] = {
+    "tokens": (Quantity("context_tokens", "context_tokens", None, 0), 1),
+    "search_p50_s": (Quantity("retrieve_ms_p50", "retrieve_ms", 50, 1), 0.001),
+    "search_p95_s": (Quantity("retrieve_ms_p95", "retrieve_ms", 95, 1), 0.001),
+    "total_p50_s": (Quantity("total_ms_p50", "total_ms", 50, 1), 0.001),
+    "total_p95_s": (Quantity("total_ms_p95", "total_ms", 95, 1), 0.001),
+    "overall_judge": (Quantity("judge", "judge", None, 3), 100),  # for the ratio of its means
+}
 
 
 class _Figure(NamedTuple):
@@ -47,31 +119,51 @@ def as_page(grid: Grid, overrides: Sequence[str], runs: Path) -> tuple[str, str]
     """
     paper = load_paper(grid, overrides, runs)
     figures = [*_scores(paper), *_measurements(paper)]
-    known = list({run.folder: run for own in paper.jobs.values() if (run := own.run)}.values())
+    known = list({run.folder: run for run in paper.runs.values()}.values())
     manifests = [run.manifest for run in known]
-    missing: dict[int, tuple[str, Own]] = {}  # a job may measure several rows
-    for row, own in paper.jobs.items():
-        if own.run is None:
-            missing.setdefault(id(own), (row, own))
+    costs, unknown = expected_costs(paper.jobs)
     text = page(
         "published.md.j2",
         grid,
+        manifests,
         paper=paper,
         runs=known,
         counts=sorted({len(run.records) for run in known}),
-        made=made(manifests),
-        files=files_of(manifests),
         models=sorted({str(one["llm"]) for one in manifests}),
         judges=sorted({str((one["judge"] or {}).get("name")) for one in manifests}),
         scope=scope(len({one["conversation"] for one in run.counted}) for run in known),
         claims=_claims(paper),
         tables=_tables(figures),
-        missing=missing,
-        unknown=dict.fromkeys(own.unknown for _, own in missing.values() if own.unknown),
-        costs=_costs(missing.values()),
+        unknown=unknown,
+        costs=costs,
     )
     lines = [{**one._asdict(), "n": getattr(one.own, "n", None)} for one in figures]
     return text, text_of(_COLUMNS, lines)
+
+
+def load_paper(grid: Grid, overrides: Sequence[str], runs: Path) -> Paper:
+    """Return the paper that an experiment requests, with its runs in the folder `runs`.
+
+    `overrides`: those of the runs. Raises InputError if the file of the paper is missing or wrong,
+    or a run would refuse its settings.
+    """
+    settings = grid.tables[PUBLISHED]
+    path = SHIPPED / "results" / "published" / f"{settings['source']}.yaml"
+    source = validate(_Source, load_yaml(path), str(path), "correct it")
+    found = list(measured_jobs(grid, runs))
+    jobs = {
+        row: own
+        for row, setting in settings["runs"].items()
+        for own in found
+        if setting in own.job.overrides
+    }
+    others = [one for one in overrides if not one.startswith("strategy=")]
+    chunks = load_grid(settings["chunks"], others)
+    for own in measured_jobs(chunks, runs):
+        chosen = dict(one.partition("=")[::2] for one in own.job.overrides)
+        jobs[f"RAG, k={chosen['k']}, {chosen['memory.tokens']}"] = own
+    done = {row: own.run for row, own in jobs.items() if own.run is not None}
+    return Paper(source, jobs, done, (grid.command, chunks.command))
 
 
 def _scores(paper: Paper) -> Iterator[_Figure]:
@@ -79,7 +171,7 @@ def _scores(paper: Paper) -> Iterator[_Figure]:
     for table in paper.source.tables:
         title = _HEADINGS[table.metric]
         for row in table.rows:
-            run, keys = paper.run(row.system), {title: table.metric}
+            run, keys = paper.runs.get(row.system), {title: table.metric}
             if run and table.metric == "f1":
                 own, *others = protocols(run.manifest["scoring"])
                 keys = {title: own.f1}
@@ -92,9 +184,8 @@ def _scores(paper: Paper) -> Iterator[_Figure]:
                 for name, key in keys.items():
                     scores = [value(one, key) for one in rows]
                     mean = _scaled(Sample.of(rows, scores, run.seed).score(), 100) if run else None
-                    printed_score = score if name == title else None
-                    cell = name, row.system, column, table.decimals, printed_score, mean, run_id
-                    yield _Figure(*cell)
+                    theirs = score if name == title else None
+                    yield _Figure(name, row.system, column, table.decimals, theirs, mean, run_id)
 
 
 def _measurements(paper: Paper) -> Iterator[_Figure]:
@@ -119,8 +210,8 @@ def _own_measurement(
     title = column.removesuffix("_s").replace("_", " ") + " s" * column.endswith("_s")
     title = {"overall_judge": "J", "store_tokens": "tokens of a store"}.get(column, title)
     figure = _Figure(table, row, title, digits, published)
-    own = paper.jobs.get(row)
-    if own is None or (run := own.run) is None:
+    run, own = paper.runs.get(row), paper.jobs.get(row)
+    if run is None:
         if own is None or (counted := own.expected) is None:
             return figure
         known = {"tokens": counted.context_tokens, "store_tokens": counted.store_tokens}
@@ -130,7 +221,7 @@ def _own_measurement(
         sizes = [float(line["store"]["tokens"]) for line in lines]
         found = Sample(sizes, [line["conversation"] for line in lines], run.seed).mean(0.0)
     else:
-        quantity, factor = QUANTITIES[column]
+        quantity, factor = _QUANTITIES[column]
         found = _scaled(measured(run, quantity), factor)
     return figure._replace(own=found, run_id=str(run.manifest["run_id"]))
 
@@ -145,18 +236,41 @@ def _claims(paper: Paper) -> Table:
     """Return a row for each claim: what the printed tables give, what was measured, the verdict."""
     lines = []
     for one in paper.source.claims:
-        ratio = printed(paper, one.system, one.column) / printed(paper, one.against, one.column)
+        ratio = _printed(paper, one.system, one.column) / _printed(paper, one.against, one.column)
         holds = abs(round(ratio - 1, 2)) >= abs(one.change)
-        own, verdict = judged(paper, one)
-        lines.append(
-            [
-                f"{one.system}: {one.claim}",
-                f"{change(ratio - 1)}: {'holds' if holds else 'does not hold'}",
-                ABSENT if own is None else interval(own, 1, change),
-                verdict,
-            ]
-        )
+        own, verdict = _judged(paper, one)
+        theirs = f"{change(ratio - 1)}: {'holds' if holds else 'does not hold'}"
+        lines.append([f"{one.system}: {one.claim}", theirs, interval(own, 1, change), verdict])
     return Table(["claim", "by the printed tables", "own", "verdict"], lines)
+
+
+def _printed(paper: Paper, system: str, column: str) -> float:
+    """Return a measurement as printed. Raises InputError if the file has none."""
+    for table in paper.source.measurements:
+        for cells in table.rows:
+            row = dict(zip(table.columns, cells, strict=True))
+            if row["system"] == system and row.get(column) is not None:
+                return float(row[column] or 0)
+    raise InputError(f"claims: {system} has no {column} in the file")
+
+
+def _judged(paper: Paper, claim: _Claim) -> tuple[Interval | None, str]:
+    """Return the own change of a claim, and the verdict on the claim."""
+    quantity, _ = _QUANTITIES[claim.column]
+    if missing := [name for name in (claim.system, claim.against) if name not in paper.runs]:
+        return None, f"{_NOT_MEASURED}: no run of {' and '.join(missing)}"
+    first, run = paper.runs[claim.against], paper.runs[claim.system]
+    if against := objections(first, run, quantity):
+        return None, f"{_NOT_MEASURED}: {against[0]}"
+    measure = Measure(quantity.name, (OVERALL,), quantity=quantity)
+    (rows,) = contrast([(measure, share([first, run], measure))], run.seed)
+    if not rows:
+        return None, f"{_NOT_MEASURED}: no question in both runs"
+    own, sign = rows[0].contrasts[0].difference, math.copysign(1, claim.change)
+    nearest, farthest = sorted((sign * own.low, sign * own.high))
+    if farthest < abs(claim.change):
+        return own, "refuted"
+    return own, "shown" if nearest > 0 else "not decided"
 
 
 def _tables(figures: Sequence[_Figure]) -> Iterator[tuple[str, Table]]:
@@ -180,15 +294,3 @@ def _own(one: _Figure) -> str:
     if isinstance(one.own, float):
         return number(one.own, one.digits)
     return interval(one.own, one.digits)
-
-
-def _costs(missing: Iterable[tuple[str, Own]]) -> Table:
-    """Return what each of the missing runs is expected to cost, as far as known, and their sum."""
-    known = [(row, own.expected) for row, own in missing if own.expected is not None]
-    costs = [(row, one.calls, one.system_usd, one.judge_usd) for row, one in known]
-    if costs:
-        _, *columns = zip(*costs, strict=True)
-        calls, system, judge = (sum(one or 0 for one in column) for column in columns)
-        costs.append(("together", calls, system, judge))
-    rows = [[row, f"{n:,}", number(system, 2), number(judge, 2)] for row, n, system, judge in costs]
-    return Table(["system", "calls", "system $", "judge $"], rows)
