@@ -10,7 +10,7 @@ from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from eval.audit_judge.probes import KINDS, Probe, judge_probes, make_probes
+from eval.audit_judge.probes import KINDS, Probe, make_probes, published_answers, published_files
 from eval.audit_judge.statistics import (
     ENOUGH,
     Audit,
@@ -18,9 +18,9 @@ from eval.audit_judge.statistics import (
     as_json,
     audit,
     correct,
+    judge_probes,
     judged_records,
 )
-from eval.audit_judge.wrong_answers import published_answers, published_files
 from eval.cli import code_of
 from eval.cli import parser as command_parser
 from eval.datasets.types import Dataset

@@ -1,27 +1,24 @@
-"""Probes: answers with a known right verdict, and the verdicts of a judge on them."""
+"""Probes: answers with a known right verdict, made by rule or, for LoCoMo, published."""
 
 import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from tqdm import tqdm
-
-from eval.audit_judge.wrong_answers import WrongAnswers
-from eval.datasets.types import ADVERSARIAL, Question
-from eval.judges.judge import Judge
+from eval.answers.files import read_answers
+from eval.answers.match import match
+from eval.datasets.files import shared_folder
+from eval.datasets.types import ADVERSARIAL, Dataset, Question
 from eval.metrics.abstention import abstains
-from eval.metrics.normalise import terms
-from eval.metrics.stats.agreement import majority
-from memsys.core.concurrency import run_jobs
+from eval.metrics.normalise import normalise, terms
+from eval.metrics.strict_f1 import alternatives
 from memsys.core.dates import MONTHS
+from memsys.core.errors import InputError
 from memsys.core.terms import STOPWORDS, is_cjk
 from memsys.core.yaml_text import load_table
-from memsys.llm.base import LLMError
 
 # Kind -> whether a judge has to pass it, and a description.
 KINDS: Mapping[str, tuple[bool, str]] = {
@@ -53,20 +50,6 @@ class Probe:
     def right(self) -> bool:
         """Whether a judge has to pass the answer."""
         return KINDS[self.kind][0]
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeOutcome:
-    """The verdicts on a probe by judge and run, or the error because of which there are none."""
-
-    probe: Probe
-    runs: Mapping[str, tuple[bool, ...]]
-    error: str | None = None
-
-    @property
-    def passed(self) -> bool:
-        """Whether the majority of all verdicts passed the probe."""
-        return majority([verdict for runs in self.runs.values() for verdict in runs])
 
 
 Answers = Mapping[str, Mapping[str, str]]  # kind -> question id -> answer
@@ -108,30 +91,6 @@ def _makers(written: Mapping[str, Make], specific: Make) -> dict[str, Make]:
         "empty": lambda q: None if abstains(q.gold or "") else "",
         "refusal": _refusal,
     }
-
-
-def judge_probes(judge: Judge, probes: Sequence[Probe], workers: int = 1) -> list[ProbeOutcome]:
-    """Return the outcome of each probe, in order, with a progress bar; `workers` at a time.
-
-    An LLMError is the outcome of its probe; any other error ends the audit.
-    """
-    outcomes: dict[int, ProbeOutcome] = {}
-    with tqdm(total=len(probes), desc=judge.name, unit="probe", disable=None) as bar:
-
-        def ask(number: int, probe: Probe) -> None:
-            outcomes[number] = _judge(judge, probe)
-            bar.update()
-
-        run_jobs([partial(ask, *numbered) for numbered in enumerate(probes)], workers)
-    return [outcomes[number] for number in range(len(probes))]
-
-
-def _judge(judge: Judge, probe: Probe) -> ProbeOutcome:
-    try:
-        judgement = judge.judge(probe.question, probe.gold, probe.answer)
-    except LLMError as error:
-        return ProbeOutcome(probe, {}, str(error))
-    return ProbeOutcome(probe, judgement.runs)
 
 
 def _first(
@@ -200,9 +159,8 @@ def vague(question: Question) -> str | None:
         matches = ((asked.search(text.lower()), phrase) for asked, phrase in _VAGUE["en"])
         found = [(match.start(), phrase) for match, phrase in matches if match]
         stock = min(found, key=lambda one: one[0])[1]
-        topic = [word for word in _TOPIC.findall(text) if word.lower() not in _ASKING][
-            :_TOPIC_WORDS
-        ]
+        words = (word for word in _TOPIC.findall(text) if word.lower() not in _ASKING)
+        topic = [*islice(words, _TOPIC_WORDS)]
         about = f" It has to do with {', '.join(topic)}." if topic else ""
         answer = f"{stock[0].upper()}{stock[1:]}.{about}"
     return None if set(terms(question.gold or "")) <= set(terms(answer)) else answer
@@ -266,3 +224,77 @@ def _list(text: str) -> str:
         return text
     *others, last = [parts[-1], *parts[:-1]]
     return ", ".join(others) + (", and " if serial else " and ") + last + text[len(body) :]
+
+
+_DATE = re.compile(r"\bmonth\d|\bday\d|\b(?:19|20)\d\d\b")
+_NUMBER = re.compile(r"\d")
+_NEAREST = 8  # candidates of similar length from which one is drawn
+# By kind of probe, the files of wrong answers to LoCoMo that dial481/locomo-audit published.
+FILES = {"wrong_specific": "ap_wrong_v1.jsonl.gz", "wrong_vague": "ap_wrong_v2.jsonl.gz"}
+
+
+class WrongAnswers:
+    """Draws for each question the gold of another question of its type, language and form."""
+
+    def __init__(self, questions: Sequence[Question], seed: int) -> None:
+        """`questions`: with a gold answer; their golds are the candidates."""
+        self._seed = seed
+        self._pools: dict[tuple[str, bool, str], list[str]] = {}
+        for q in questions:
+            pool = self._pools.setdefault(_group(q), [])
+            if q.gold is not None and q.gold not in pool:
+                pool.append(q.gold)
+
+    def specific(self, question: Question) -> str | None:
+        """Return a gold with another meaning than the question's, of similar length, or None.
+
+        Of the two golds and their alternatives, neither contains all terms of the other.
+        """
+        gold = question.gold or ""
+        others = [one for one in self._pools.get(_group(question), []) if _differs(one, gold)]
+        if not others:
+            return None
+        others.sort(key=lambda one: (abs(len(one) - len(gold)), one))
+        draw = random.Random(f"{self._seed} {question.id}")  # noqa: S311 - sampling, not security
+        return draw.choice(others[:_NEAREST])
+
+
+def _group(question: Question) -> tuple[str, bool, str]:
+    """Return the type, whether Chinese, and the form: a date is no credible answer to "who"."""
+    plain = normalise(question.gold or "")
+    form = "date" if _DATE.search(plain) else "number" if _NUMBER.search(plain) else "words"
+    return question.type, is_cjk(question.text), form
+
+
+def _differs(one: str, other: str) -> bool:
+    ours, theirs = ([set(terms(text)) for text in alternatives(gold)] for gold in (one, other))
+    return all(not (a <= b or b <= a) for a in ours for b in theirs) and bool(ours) and bool(theirs)
+
+
+def published_files(folder: str | None) -> dict[str, Path]:
+    """Return the existing files of FILES by kind, in `folder` or $MEMSYS_SHARED/locomo/answers.
+
+    Raises InputError if `folder` is not None and lacks one of them.
+    """
+    place = shared_folder() / "locomo" / "answers" if folder is None else Path(folder).expanduser()
+    paths = {kind: place / name for kind, name in FILES.items() if (place / name).is_file()}
+    if folder is not None and len(paths) < len(FILES):
+        missing = next(name for kind, name in FILES.items() if kind not in paths)
+        raise InputError(f"probes={folder}: has no {missing}; name a folder with both, or null")
+    return paths
+
+
+def published_answers(paths: Mapping[str, Path], dataset: Dataset) -> dict[str, dict[str, str]]:
+    """Return kind -> question id -> answer for the questions of `dataset` that the files answer.
+
+    Rows are matched as in memsys rescore: by position, checked against the question's text. A kind
+    without a matching row is left out, as its file is of other conversations.
+    """
+    matched = {
+        kind: {
+            id_: row.answer
+            for id_, row in match(read_answers(path, dataset).rows, dataset).answers.items()
+        }
+        for kind, path in paths.items()
+    }
+    return {kind: answers for kind, answers in matched.items() if answers}

@@ -1,20 +1,26 @@
-"""Statistics of an audit: wrong verdicts, effect of length, agreement, corrected shares."""
+"""Verdicts of a judge on probes, and their statistics: wrong ones, effect of length, agreement, and
+corrected shares.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from statistics import fmean
 from typing import Any
 
 from pydantic_core import to_jsonable_python
+from tqdm import tqdm
 
-from eval.audit_judge.probes import KINDS, RIGHT, ProbeOutcome
+from eval.audit_judge.probes import KINDS, RIGHT, Probe
 from eval.datasets.types import ADVERSARIAL, TYPES
+from eval.judges.judge import Judge
 from eval.metrics.stats.agreement import (
     CorrectedShare,
     PanelStatistics,
     Rate,
     corrected_share,
     fleiss_interval,
+    majority,
     panel_statistics,
     rate,
 )
@@ -23,12 +29,52 @@ from eval.records.run import Run
 from eval.records.schema import Record
 from eval.summary.sample import Sample
 from eval.summary.summarise import OVERALL
+from memsys.core.concurrency import run_jobs
 from memsys.core.errors import InputError
+from memsys.llm.base import LLMError
 
 _PAIRS = (("gold", "gold_long"), ("wrong_specific", "wrong_long"))
 WRONG = ("wrong_specific", "wrong_vague")
 ENOUGH = 30  # probes of a question type from which its own rates are used
 UNPROBED = Rate(0, 0, 0.0, (0.0, 1.0), None, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeOutcome:
+    """The verdicts on a probe by judge and run, or the error because of which there are none."""
+
+    probe: Probe
+    runs: Mapping[str, tuple[bool, ...]]
+    error: str | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the majority of all verdicts passed the probe."""
+        return majority([verdict for runs in self.runs.values() for verdict in runs])
+
+
+def judge_probes(judge: Judge, probes: Sequence[Probe], workers: int = 1) -> list[ProbeOutcome]:
+    """Return the outcome of each probe, in order, with a progress bar; `workers` at a time.
+
+    An LLMError is the outcome of its probe; any other error ends the audit.
+    """
+    outcomes: dict[int, ProbeOutcome] = {}
+    with tqdm(total=len(probes), desc=judge.name, unit="probe", disable=None) as bar:
+
+        def ask(number: int, probe: Probe) -> None:
+            outcomes[number] = _judge(judge, probe)
+            bar.update()
+
+        run_jobs([partial(ask, *numbered) for numbered in enumerate(probes)], workers)
+    return [outcomes[number] for number in range(len(probes))]
+
+
+def _judge(judge: Judge, probe: Probe) -> ProbeOutcome:
+    try:
+        judgement = judge.judge(probe.question, probe.gold, probe.answer)
+    except LLMError as error:
+        return ProbeOutcome(probe, {}, str(error))
+    return ProbeOutcome(probe, judgement.runs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,16 @@ import json
 import pytest
 
 from eval.audit_judge.__main__ import corrected_note, corrected_table, kinds_table, main, sentences
-from eval.audit_judge.probes import Probe, ProbeOutcome, judge_probes
-from eval.audit_judge.statistics import ENOUGH, as_json, audit, correct, judged_records
-from eval.audit_judge.wrong_answers import FILES
+from eval.audit_judge.probes import FILES, Probe
+from eval.audit_judge.statistics import (
+    ENOUGH,
+    ProbeOutcome,
+    as_json,
+    audit,
+    correct,
+    judge_probes,
+    judged_records,
+)
 from eval.datasets.files import shared_folder
 from eval.judges.judge import Judgement
 from eval.metrics.stats.interval import Interval

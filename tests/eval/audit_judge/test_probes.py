@@ -2,8 +2,15 @@
 
 from collections import Counter
 
-from eval.audit_judge.probes import KINDS, RIGHT, buried, make_probes, reformatted, vague
-from eval.audit_judge.wrong_answers import WrongAnswers
+from eval.audit_judge.probes import (
+    KINDS,
+    RIGHT,
+    WrongAnswers,
+    buried,
+    make_probes,
+    reformatted,
+    vague,
+)
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Question
 from eval.judges.gold_recall import gold_recall
