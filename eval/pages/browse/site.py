@@ -11,7 +11,7 @@ from markupsafe import Markup
 from eval.pages.browse import questions as listed
 from eval.pages.browse.conversations import Conversations
 from eval.pages.browse.questions import VERDICTS, Questions
-from eval.pages.report.build import build_report
+from eval.pages.report.__main__ import build_report
 from eval.rendering.page import policy, render, static
 
 PACKAGE = "eval.pages.browse"

@@ -1,4 +1,6 @@
-"""Tokens and dollars of questions and ingestion, the break-even of ingestion, and latencies."""
+"""Tokens and dollars of questions and ingestion, the break-even of ingestion, latencies, and scores
+against what they cost.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from eval.analyse.cost.__main__ import INGESTION, ingestion_table
+from eval.metrics.stats.interval import Interval
 from eval.pages.report.runs import ReportedRun, looks_of
 from eval.records.prices import (
     PHASES,
@@ -20,9 +23,11 @@ from eval.records.prices import (
     spending,
 )
 from eval.rendering.blocks import Block, Chart, Part, Table
-from eval.rendering.charts import curves
+from eval.rendering.charts import ChartPoint, curves, scatter
 from eval.rendering.numbers import dollars, interval, number, questions, share
 from eval.rendering.palette import Look
+from eval.rendering.plots import pareto
+from eval.rendering.tables import interval_of
 from eval.summary.sample import Sample
 
 _FIELDS = ("calls", "input_tokens", "output_tokens")
@@ -173,3 +178,58 @@ def _chart(looks: Sequence[Look], times: Mapping[str, Sequence[float]], phase: s
     svg = curves(title, series, looks, ("ms (log scale)", "share of questions"))
     rows = [[look.name, *_percentiles(times[look.name])] for look in looks]
     return Chart(title, svg, Table(["run", *_COLUMNS], rows), looks)
+
+
+_AGAINST = (("context_tokens_mean", "context tokens", 0), ("total_ms_p95", "p95 latency, ms", 1))
+
+
+def tradeoffs_block(runs: Sequence[ReportedRun]) -> Block | None:
+    """Return scores against context tokens and p95 latency; None with one run, or no answers."""
+    if len(runs) < 2 or not any(run.has_answers for run in runs):
+        return None
+    scores = [("f1", "F1")] + ([("judge", "judge")] if all(run.judged for run in runs) else [])
+    parts = [
+        part for score in scores for cost in _AGAINST for part in _tradeoff_chart(runs, score, cost)
+    ]
+    seeing = [run.label for run in runs if run.sees_evidence]
+    if not parts:
+        parts = ["Fewer than two runs have both a score and a known context size or latency."]
+    else:
+        parts.append(
+            "A run is on the front if no other run here scores more at the same cost or the same "
+            "at a lower cost. The front compares means alone; the differences above show whether "
+            "two runs differ. Latency is a percentile of single questions and has no interval."
+            + f" Not on the front, since given the evidence: {', '.join(seeing)}."
+            * bool(seeing)
+        )
+    return Block("tradeoffs", "Accuracy against context and latency", parts)
+
+
+def _tradeoff_chart(
+    runs: Sequence[ReportedRun], score: tuple[str, str], cost: tuple[str, str, int]
+) -> list[Part]:
+    column, across, digits = cost
+    known: list[tuple[ReportedRun, Look, Interval, Interval]] = []
+    for run, look in zip(runs, looks_of(runs), strict=True):
+        x, y = (interval_of(run.overall, name) for name in (column, score[0]))
+        if x is not None and y is not None:
+            known.append((run, look, x, y))
+    if len(known) < 2:
+        return []
+    fair = [(x.value, y.value) for run, _, x, y in known if not run.sees_evidence]
+    front = {place for place, on in zip(fair, pareto(fair), strict=True) if on}
+    points, lines = [], []
+    for run, look, x, y in known:
+        on = not run.sees_evidence and (x.value, y.value) in front
+        points.append(ChartPoint(look, x, y, on))
+        cost_text = number(x.value, digits) if x.low == x.high else interval(x, digits)
+        place = "sees the evidence" if run.sees_evidence else "yes" if on else "no"
+        lines.append([run.label, str(y.n), interval(y), cost_text, place])
+    caption = f"{score[1]} against {across}, types 1-4"
+    table = Table(["run", "n answered", score[1], across, "on the front"], lines)
+    svg = scatter(caption, points, (across, score[1]))
+    parts: list[Part] = [Chart(caption, svg, table, [look for _, look, _, _ in known])]
+    names = {run.label for run, *_ in known}
+    if missing := [run.label for run in runs if run.label not in names]:
+        parts.append(f"Not in this chart: {', '.join(missing)} (unknown).")
+    return parts

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from eval.analyse.diagnose.retrieval_vs_reading import Marking
-from eval.pages.report.build import build_report
+from eval.pages.report.__main__ import build_report
 from eval.pages.report.cards import SHOWN, question_card, side, verdict
 from eval.pages.report.runs import ReportedRun, load_texts
 from eval.rendering.blocks import Side

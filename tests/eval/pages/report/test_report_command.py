@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 
 from eval.pages.report import __main__ as report
-from eval.pages.report.build import Report, build_report
 from eval.rendering.blocks import Chart, Part, Section, Table
 from eval.rendering.page import plain
 from tests.eval.pages.report.conftest import HOSTILE, MARKED, Parsed, made, records, write_run
@@ -45,7 +44,7 @@ def test_several_are_compared_with_the_first_or_a_named_reference(first, second,
 
 def test_the_headline_begins_with_what_the_runs_were_made_with_and_its_table(first, second):
     (headline,) = (
-        one for one in build_report(made(first, second)).blocks if one.anchor == "headline"
+        one for one in report.build_report(made(first, second)).blocks if one.anchor == "headline"
     )
     head, table, *rest = headline.parts
     assert "judge none; data made " in str(head)
@@ -59,7 +58,7 @@ def test_the_headline_begins_with_what_the_runs_were_made_with_and_its_table(fir
 
 
 def test_gains_show_both_answers_and_the_difference_unopened(first, second):
-    html = build_report(made(first, second)).html()
+    html = report.build_report(made(first, second)).html()
     assert "better&lt;i&gt; against plain: 10 of 24 gains in locomo_f1 (+0.10)" in html
     summaries = re.findall(r'<details class="card"><summary>(.*?)</summary>', html, re.DOTALL)
     assert len(summaries) == 10
@@ -96,7 +95,7 @@ def test_wrong_input_is_one_line(arguments, expected, first, data, tmp_path, ref
 def test_runs_of_other_data_are_reported_but_not_compared(first, data, tmp_path):
     file = {"name": "other.json", "bytes": 1, "sha256": "0" * 64}
     other = write_run(tmp_path / "other", records(0.1), "other", data, data=[file])
-    text = build_report(made(first, other)).markdown()
+    text = report.build_report(made(first, other)).markdown()
     assert "Not compared: plain and other answered different data" in text
     assert "other: not compared with plain" in text
     assert "is better than" not in text
@@ -121,7 +120,7 @@ def _tables(parts: Iterable[Part]) -> list[Table]:
 
 
 def test_no_table_shows_a_mean_without_n(first, second):
-    tables = [t for b in build_report(made(first, second)).blocks for t in _tables(b.parts)]
+    tables = [t for b in report.build_report(made(first, second)).blocks for t in _tables(b.parts)]
     with_interval = [t for t in tables if any("[" in cell for row in t.rows for cell in row)]
     assert len(with_interval) > 10
     for table in with_interval:
@@ -131,10 +130,10 @@ def test_no_table_shows_a_mean_without_n(first, second):
         assert counted or each, table.header
 
 
-def _report(*folders: Path) -> Report:
+def _report(*folders: Path) -> report.Report:
     runs = made(*folders)
     assert [run.without_texts for run in runs] == [None] * len(runs)
-    return build_report(runs)
+    return report.build_report(runs)
 
 
 def test_words_of_data_and_answers_stay_words(first, second):

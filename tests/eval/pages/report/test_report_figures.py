@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from eval.metrics.stats.interval import Interval
-from eval.pages.report.build import counterparts, tradeoffs_block
+from eval.pages.report.__main__ import counterparts
 from eval.pages.report.cards import gains_and_losses
-from eval.pages.report.costs import costs_block, latency_block
+from eval.pages.report.costs import costs_block, latency_block, tradeoffs_block
 from eval.pages.report.scores import judges_block, types_block
 from eval.records.schema import Record
 from eval.rendering.blocks import Chart

@@ -7,7 +7,6 @@ import pytest
 from eval.pages.browse.questions import Questions
 from eval.pages.browse.site import Site
 from eval.pages.report import __main__ as report
-from eval.pages.report.build import build_report
 from eval.pages.report.runs import ReportedRun
 from eval.pages.report.scores import retrieval_block
 from eval.rendering.blocks import Block, Chart, Section, Table
@@ -134,7 +133,7 @@ def test_a_run_without_answers_is_reported(unread, said):
 def test_changes_are_of_recall_where_a_run_has_no_answers(unread, data, tmp_path):
     rows = [row | {"scores": row["scores"] | {"recall@10": 1.0}} for row in records()]
     read = write_run(tmp_path / "read", rows, "ours", data)
-    text = build_report(made(read, unread)).markdown()
+    text = report.build_report(made(read, unread)).markdown()
     assert "theirs against ours: 10 of 24 losses in recall@10 (-0.50)" in text
     assert "No answers: theirs." in text
     assert "theirs: every score by type" not in text
