@@ -15,10 +15,9 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 from eval.cli import check_replaceable
-from eval.pages.browse.conversations import page_name
-from eval.pages.browse.questions import Questions, RecordedCalls
+from eval.pages.browse.conversations import Questions, page_name
 from eval.pages.browse.site import INDEX, PACKAGE, STYLE, Site
-from eval.pages.report.runs import load, missing_texts
+from eval.pages.report.runs import RecordedCalls, load, missing_texts
 from eval.records.jsonl import replacing, writing
 from eval.rendering.page import policy, render
 from eval.rendering.terminal import progress

@@ -8,15 +8,14 @@ from functools import cached_property
 
 from markupsafe import Markup
 
-from eval.pages.browse import questions as listed
-from eval.pages.browse.conversations import Conversations
-from eval.pages.browse.questions import VERDICTS, Questions
+from eval.pages.browse.conversations import VERDICTS, Conversations, Questions
 from eval.pages.report.__main__ import build_report
 from eval.rendering.page import policy, render, static
 
 PACKAGE = "eval.pages.browse"
 INDEX, REPORT, DATA = "index.html", "report.html", "data.html"
 STYLE = static(PACKAGE, "browse.css")
+PAGE = 50  # questions that the list shows at once
 CHANGES = ("better", "worse", "differs", "same")
 _SCRIPT = static(PACKAGE, "browse.js")
 _PACKED = 50  # cards that are compressed together: their contexts repeat the same turns
@@ -92,7 +91,7 @@ class Site:
             rows=[{**row, "place": places[row["id"]]} for row in self.questions.rows()],
             packed=packed,
             cards_in_part=_PACKED,
-            page=listed.PAGE,
+            page=PAGE,
             filters=list(self._filters()),
             key=self.questions.key,
         )

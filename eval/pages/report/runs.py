@@ -1,25 +1,34 @@
-"""The runs of a report: with summaries, and with the texts of memories, which records omit."""
+"""The runs of a report: with summaries, and with what records omit: the texts of memories from the
+data set, and the recorded calls to models from the cache.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from eval.analyse.diagnose.retrieval_vs_reading import Marking
 from eval.datasets.reload import build_trusted, load_original
 from eval.datasets.types import Dataset
+from eval.records.jsonl import CALLS, USED_CALL, read_lines
 from eval.records.run import Run, load_runs
 from eval.records.schema import Cell, Summary
+from eval.rendering.blocks import ModelCall
 from eval.rendering.palette import Look, looks
 from eval.summary.summarise import OVERALL, summarise
 from memsys.context.writers import stamp
 from memsys.core.errors import InputError
+from memsys.core.json_text import parse_json
 from memsys.core.trusted import check_config
 from memsys.core.turns import line
 from memsys.knowledge.memory.base import MemoryBuilder
+from memsys.llm.recording import CALLS as RECORDED
+from memsys.llm.recording import RecordedAnswer, Recording
 
+_CHAT = "/chat/completions"
 _CORRECT = 0.5  # least F1 of a right answer that no judge has seen, as in memsys diagnose
 TextAndTime = tuple[str | None, str | None]
 
@@ -160,3 +169,73 @@ def _reported(run: Run, shared: dict[str, tuple[Texts, str | None]]) -> Reported
     reported = ReportedRun(run.label, run.folder, run.manifest, run.records, summary, shared)
     reported.rankings  # noqa: B018 - an invalid file is an error now, not on a page later
     return reported
+
+
+class RecordedCalls:
+    """Looks up the calls of a question that a run made: their keys are in its calls.jsonl, prompts
+    and replies in the cache.
+    """
+
+    def __init__(self, cache: Path) -> None:
+        """Without a recording in the folder `cache`, no calls are known."""
+        self._recording = Recording(cache) if (cache / RECORDED).is_file() else None
+        self._keys: dict[Path, dict[str, list[tuple[str, str]]]] = {}
+
+    def of(self, run: ReportedRun, id_: str) -> list[ModelCall]:
+        """Return the calls to chat models for a question, in order; those that are not recorded are
+        left out. Raises InputError if the recording or calls.jsonl is damaged.
+        """
+        if self._recording is None:
+            return []
+        used = self._of_run(run.folder).get(id_, [])
+        keys = list(dict.fromkeys(key for key, _ in used))
+        answers = {one.key: one for one in self._recording.find_all(keys)}
+        requests = self._recording.requests(keys)
+        return [
+            _call(phase, answers[key], requests.get(key))
+            for key, phase in used
+            if key in answers and answers[key].path.endswith(_CHAT)
+        ]
+
+    def _of_run(self, folder: Path) -> dict[str, list[tuple[str, str]]]:
+        """Return key and phase of each call of a run by question."""
+        if folder not in self._keys:
+            found: dict[str, list[tuple[str, str]]] = {}
+            for row in read_lines(folder / CALLS, torn=True, schema=USED_CALL):
+                if (question := row.get("question")) is not None:  # else of an ingestion
+                    found.setdefault(question, []).append((row["key"], row["phase"]))
+            self._keys[folder] = found
+        return self._keys[folder]
+
+
+def _call(phase: str, answer: RecordedAnswer, request: Mapping[str, Any] | None) -> ModelCall:
+    title = f"{phase}: {answer.model}, {answer.latency_ms / 1000:,.2f} s, {answer.created}"
+    if not answer.answered:
+        title += f", failed (status {answer.status})"
+    messages = None if request is None else request.get("messages")
+    parts = []
+    for one in messages if isinstance(messages, list) else [messages]:
+        if isinstance(one, Mapping):
+            parts.append(f"{one.get('role')}:\n{_content(one.get('content'))}")
+        else:  # of a bundle that another program wrote
+            parts.append(_content(one))
+    prompt = "\n\n".join(parts)
+    return ModelCall(title, None if messages is None else prompt, _reply(answer.body))
+
+
+def _reply(body: str) -> str:
+    """Return the text of the first choice; the whole JSON if there is none or the model called a
+    tool.
+    """
+    try:
+        message = parse_json(body)["choices"][0]["message"]
+        text, tools = message["content"], message.get("tool_calls")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return body
+    return text if isinstance(text, str) and not tools else body
+
+
+def _content(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    return json.dumps(content, ensure_ascii=False, indent=1)

@@ -14,7 +14,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from eval.pages.browse.questions import Questions
+from eval.pages.browse.conversations import Questions
 from eval.pages.browse.server import PageServer, answer_site
 from eval.pages.browse.site import Site
 from tests.eval.pages.report.conftest import data_file, made, record, records, write_run

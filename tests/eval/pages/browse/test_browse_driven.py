@@ -8,7 +8,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from eval.pages.browse.questions import Questions
+from eval.pages.browse.conversations import Questions
 from eval.pages.browse.server import PageServer, answer_site
 from eval.pages.browse.site import Site
 from tests.eval.commands import Run
@@ -152,7 +152,7 @@ def by_ten(
     page: Page, server: PageServer, questions: Questions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The list has ten questions a page."""
-    monkeypatch.setattr("eval.pages.browse.questions.PAGE", 10)
+    monkeypatch.setattr("eval.pages.browse.site.PAGE", 10)
     monkeypatch.setattr(server, "answer", answer_site(Site(questions)))  # without pages made before
     page.chrome.refresh()
     page.settle()

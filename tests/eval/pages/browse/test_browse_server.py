@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from eval.pages.browse import __main__ as browse
-from eval.pages.browse.questions import Questions, RecordedCalls
+from eval.pages.browse.conversations import Questions
 from eval.pages.browse.server import LOOPBACK, PageServer, has_display
 from eval.pages.browse.site import Site
-from eval.pages.report.runs import ReportedRun
+from eval.pages.report.runs import RecordedCalls, ReportedRun
 from eval.rendering.page import render
 from memsys.core.errors import InputError
 from memsys.llm.recording import RecordedAnswer, Recording

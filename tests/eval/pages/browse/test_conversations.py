@@ -8,8 +8,7 @@ from selenium.webdriver.common.keys import Keys
 
 from eval.pages.browse import conversations
 from eval.pages.browse.__main__ import main
-from eval.pages.browse.conversations import Conversations
-from eval.pages.browse.questions import Questions
+from eval.pages.browse.conversations import Conversations, Questions
 from eval.pages.browse.site import Site
 from memsys.core.tokens import count_tokens
 from tests.eval.pages.browse.conftest import needs_driver, watched

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eval.pages.browse.__main__ import Listed, RunList, all_runs
-from eval.pages.browse.questions import Questions
+from eval.pages.browse.conversations import Questions
 from eval.pages.browse.server import read_site
 from eval.pages.browse.site import Site
 from eval.pages.report.runs import load

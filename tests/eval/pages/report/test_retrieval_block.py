@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from eval.pages.browse.questions import Questions
+from eval.pages.browse.conversations import Questions
 from eval.pages.browse.site import Site
 from eval.pages.report import __main__ as report
 from eval.pages.report.runs import ReportedRun
