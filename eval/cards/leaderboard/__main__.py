@@ -6,35 +6,46 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from eval.cards.card.make import card_of
+from eval.cards.card.schema import Origin, save_card
 from eval.cards.card.scores import load_keys
 from eval.cards.leaderboard.board import Board
-from eval.cards.leaderboard.page import of_protocols, page, title
-from eval.cards.leaderboard.systems import (
-    DATASET,
+from eval.cards.leaderboard.page import (
+    COLUMNS,
     FOLDER,
-    STRATEGIES,
+    Facts,
     Kind,
     SystemFacts,
-    command,
     load_facts,
-    published,
-    scores_of,
-    strategies_of,
-    write_cards,
+    page,
+    title,
 )
-from eval.cards.scores import Scores
+from eval.cards.scores import ByQuestion, Scores, of_protocols, of_records, under_keys
 from eval.cli import code_of, parser
 from eval.datasets.files import shared_folder
 from eval.datasets.reload import config_of
 from eval.datasets.types import Dataset
-from eval.records.answer_key_views import ORIGINAL
+from eval.imports.rescore.imports import read_import, write_import
+from eval.imports.rescore.recompute import check_files
+from eval.records.answer_key_views import ORIGINAL, key_name
 from eval.records.comma_separated import text_of
-from eval.records.run import load_run
+from eval.records.manifest import load_manifest
+from eval.records.run import Run, load_run
 from eval.rendering.palette import COLOURS as PALETTE
 from eval.rendering.palette import GREY
 from eval.rendering.plots import figure
+from eval.summary.closing import IMPORTED, system_name
 from memsys.core.errors import InputError, check_whole
-from memsys.core.places import SHIPPED
+from memsys.core.places import MANIFEST, RUNS, SHIPPED, find_run
+
+CARDS = "cards"
+DATASET = "locomo"
+_ENDINGS = (".jsonl", ".json", ".csv")  # each gzipped or not
+STRATEGIES = (
+    *("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate"),
+    *("no_memory", "oracle", "bm25", "hybrid_rank", "graph_walk", "fusion"),
+    "late_interaction_fusion",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -91,6 +102,115 @@ def _scores(folders: Iterable[tuple[str, Path]], datasets: Mapping[str, Dataset]
     return scores_of(((name, load_run(folder)) for name, folder in folders), datasets)
 
 
+def published(answers: Path, dataset: Dataset, facts: Facts, runs: Path) -> dict[str, SystemFacts]:
+    """Import each file in the folder `answers` into a run folder in `runs`, named as its system;
+    return what is known of the systems.
+
+    Raises InputError if there is none, or one cannot be imported.
+    """
+    paths = sorted(answers.iterdir()) if answers.is_dir() else []
+    paths = [path for path in paths if path.name.removesuffix(".gz").endswith(_ENDINGS)]
+    if not paths:
+        kinds = ", ".join(_ENDINGS)
+        raise InputError(f"{answers}: no file of answers ({kinds}); name a folder with --answers")
+    found: dict[str, SystemFacts] = {}
+    for path in paths:
+        name = system_name(None, path)
+        if name in found:
+            raise InputError(f"{path}: another file has the name {name} as well; rename one")
+        source = read_import(path, None, name, dataset)
+        found[name] = facts.of(name, source.file.source.sha256)
+        write_import(source, runs / name, {"dataset": dataset.name, "name": name})
+    return found
+
+
+def strategies_of(names: Sequence[str]) -> dict[str, Path]:
+    """Return the run folders of our strategies: those named, else the newest complete ones under
+    results/runs by `command`.
+
+    Raises InputError for two runs of one strategy, or answers of another system.
+    """
+    if not names:
+        return _newest()
+    found: dict[str, Path] = {}
+    for folder in map(find_run, names):
+        manifest = load_manifest(folder)
+        if manifest.get("kind") == IMPORTED:
+            raise InputError(f"{folder}: has answers of another system; put them in --answers")
+        if other := found.get(manifest["strategy"]):
+            raise InputError(f"{folder}: {other} is of {manifest['strategy']} as well; name one")
+        found[manifest["strategy"]] = folder
+    return found
+
+
+def command(strategy: str) -> str:
+    """Return the command of a run of `strategy` with default settings."""
+    return f"python -m eval.run dataset={DATASET} strategy={strategy}"
+
+
+def _newest() -> dict[str, Path]:
+    latest: dict[str, tuple[str, Path]] = {}
+    for path in sorted(RUNS.glob(f"*/{MANIFEST}")) if RUNS.is_dir() else ():
+        try:
+            manifest = load_manifest(path.parent)
+        except InputError:
+            continue  # of an earlier version, or torn
+        name = manifest["strategy"]
+        default = {*manifest["command"].split()} == {*command(name).split()}
+        if manifest["status"] == "complete" and default:
+            latest[name] = max(latest.get(name, ("", path)), (manifest["started"], path.parent))
+    return {name: latest[name][1] for name in STRATEGIES if name in latest}
+
+
+def scores_of(runs: Iterable[tuple[str, Run]], datasets: Mapping[str, Dataset]) -> Scores:
+    """Return the scores of runs, by the names of their systems, under all protocols and answer
+    keys. The runs are read one after the other, and none is needed again.
+
+    `datasets`: the data set of the runs by answer key, the original one first. Raises InputError
+    for a run on other data, or scored under another key than the original one.
+    """
+    first, systems = datasets[ORIGINAL], dict[str, ByQuestion]()
+    for name, run in runs:
+        check_files(first, run.manifest, run.folder)
+        if (key := key_name(run.manifest)) != ORIGINAL:
+            raise InputError(
+                f"{run.folder}: scored under the {key} answer key; first: python -m eval rescore "
+                f"{run.folder} --key {ORIGINAL}"
+            )
+        views = under_keys(run.records.values(), datasets)
+        systems[name] = {
+            column: scores
+            for part in (of_protocols, of_records)
+            for key, records in views.items()
+            for column, scores in part(records, key).items()
+        }
+    return Scores.of(systems, first.questions)
+
+
+def write_cards(
+    systems: Mapping[str, SystemFacts],
+    imports: Path,
+    runs: Mapping[str, Path],
+    facts: Facts,
+    out: Path,
+) -> None:
+    """Write a card of each published system, whose run folder is in `imports`, and of each of the
+    `runs` of strategies into the folder `cards` in `out`, by name.
+    """
+    cards = {}
+    for name, known in systems.items():
+        models = {"reader": known.reader, "judge": known.judge}
+        cards[name] = card_of(
+            imports / name,
+            origin=Origin(repository=known.repository, commit=known.commit, licence=known.licence),
+            unknown=[*known.unknown, *facts.unknown],
+            models={role: model for role, model in models.items() if model is not None},
+        )
+    cards |= {name: card_of(folder) for name, folder in runs.items()}
+    for name, card in cards.items():  # all are made of the same state of the code
+        save_card(card, out / CARDS / f"{name}.json")
+
+
 def write(boards: Sequence[Board], folder: Path) -> None:
     """Write scores.csv, ranks.csv and groups.csv: the rows of all boards."""
     for name in ("scores", "ranks", "groups"):
@@ -116,7 +236,7 @@ def draw(board: Board, known: Mapping[str, SystemFacts], folder: Path) -> None:
     """
     from matplotlib.lines import Line2D  # noqa: PLC0415 - takes half a second
 
-    columns = board.compared(of_protocols())
+    columns = board.compared(COLUMNS)
     rankings = [board.overall(column) for column in columns]
     most = max(map(len, rankings))
     with figure(folder / _NAME, 0.9 + 0.29 * most, _WIDTH, {"svg.fonttype": "none"}) as drawn:

@@ -1,30 +1,87 @@
-"""The table as Markdown: results/leaderboard/leaderboard.md."""
+"""The page leaderboard.md: facts about systems, and tables of their means, ranks and groups."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
+from pydantic import Field
+
+from eval.cards.card.schema import Strict
 from eval.cards.leaderboard.board import TOPS, Board, Move, Rank
-from eval.cards.leaderboard.systems import Facts, SystemFacts
 from eval.cards.scores import BLEU1, F1, Column
 from eval.datasets.answer_key import KEYS
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import PROTOCOLS
 from eval.records.answer_key_views import ORIGINAL
 from eval.rendering.blocks import Table, Value
-from eval.rendering.numbers import ABSENT, number, share
+from eval.rendering.numbers import number, share
 from eval.rendering.page import render
 from eval.summary.measures import JUDGE
 from eval.summary.summarise import OVERALL
+from memsys.core.errors import InputError, problems
+from memsys.core.places import SHIPPED
+from memsys.core.yaml_text import load_yaml
 
 COMMAND = "python -m eval leaderboard"
+COLUMNS = (*(Column(name, F1, ORIGINAL) for name in PROTOCOLS), Column("", JUDGE, ORIGINAL))
 BLEU = Column(next(iter(PROTOCOLS)), BLEU1, ORIGINAL)
 Cell = Callable[[str], Value]  # of a system
 UNKNOWN = "not known"
+FOLDER = SHIPPED / "results" / "leaderboard"
+FACTS = FOLDER / "systems.yaml"
+NO_FACTS = "Source, reader, judge and licence: systems.yaml has no entry of this system."
+Kind = Literal["memory", "retrieval", "full context", "written to be wrong", "not stated"]
 
 
-def of_protocols(key: str = ORIGINAL) -> list[Column]:
-    """Return F1 under each protocol, and verdicts, under the answer key `key`."""
-    return [*(Column(name, F1, key) for name in PROTOCOLS), Column("", JUDGE, key)]
+class SystemFacts(Strict):
+    """One file of answers; None for what is not known, and `unknown` says so in sentences.
+
+    `sha256`: of the file that was scored. `judge_runs`: verdicts for each answer, of which the file
+    has the majority.
+    """
+
+    what: str
+    kind: Kind
+    repository: str | None
+    commit: str | None
+    licence: str | None
+    reader: str | None
+    judge: str | None
+    judge_runs: int | None = None
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    unknown: list[str]
+
+
+class Facts(Strict):
+    """Facts by system; `unknown` is unknown of every one."""
+
+    unknown: list[str]
+    systems: Mapping[str, SystemFacts]
+
+    def of(self, name: str, sha256: str) -> SystemFacts:
+        """Return the facts about the file of `name`, which has this hash.
+
+        A system without an entry has facts without any content. Raises InputError where the entry
+        is about another file.
+        """
+        found = self.systems.get(name)
+        if found is None:
+            nothing = dict.fromkeys(("repository", "commit", "licence", "reader", "judge"))
+            return SystemFacts(
+                what=name, kind="not stated", sha256=sha256, unknown=[NO_FACTS], **nothing
+            )
+        if found.sha256 != sha256:
+            raise InputError(
+                f"{name}: the file has sha256 {sha256[:12]}..., and {FACTS.name} describes "
+                f"{found.sha256[:12]}...; rename the file, or correct the entry"
+            )
+        return found
+
+
+def load_facts(path: Path = FACTS) -> Facts:
+    """Load and validate the file. Raises InputError naming file and field."""
+    with problems(path, "; correct it"):
+        return Facts.model_validate(load_yaml(path))
 
 
 def page(boards: Sequence[Board], known: Mapping[str, SystemFacts], facts: Facts) -> str:
@@ -46,7 +103,7 @@ def page(boards: Sequence[Board], known: Mapping[str, SystemFacts], facts: Facts
 
 def _tables(board: Board, known: Mapping[str, SystemFacts]) -> dict[str, Any]:
     """Return the tables of a board by their names in the template."""
-    columns = board.compared(of_protocols())
+    columns = board.compared(COLUMNS)
     ranks = (rank for column in columns for rank in board.overall(column).values())
     first = {rank.system for rank in ranks if rank.top[TOPS[-1]]}
     in_first = [system for system in _order(board) if system in first]
@@ -74,7 +131,7 @@ def _tables(board: Board, known: Mapping[str, SystemFacts]) -> dict[str, Any]:
 def _coverage(board: Board) -> list[str]:
     """Return a sentence for each column in which a system answered other questions than all did."""
     titles: dict[str, list[str]] = {}
-    for column in board.compared(of_protocols()):
+    for column in board.compared(COLUMNS):
         ranks = board.overall(column)
         own = {name: board.mean(column, OVERALL, name) for name in ranks}
         shared = next(iter(ranks.values())).mean.n
@@ -87,7 +144,7 @@ def _coverage(board: Board) -> list[str]:
 
 def _order(board: Board) -> list[str]:
     """Return the systems by F1 of the first protocol, the highest first."""
-    return list(board.overall(of_protocols()[0]))
+    return list(board.overall(COLUMNS[0]))
 
 
 def _table(systems: Sequence[str], columns: Mapping[str, Cell], heading: str = "system") -> str:
@@ -99,13 +156,17 @@ def _by_column(
     board: Board, text: Callable[[Rank], str], systems: Sequence[str] | None = None
 ) -> str:
     """Return the table of `text`, of the rank of a system, by ranked column."""
+    return _table(_order(board) if systems is None else systems, _cells(board, text))
+
+
+def _cells(board: Board, value: Callable[[Rank], Value]) -> dict[str, Cell]:
+    """Return a cell with the `value` of a system's rank for each ranked column, by its title."""
 
     def cell(column: Column) -> Cell:
         ranks = board.overall(column)
-        return lambda system: text(ranks[system]) if system in ranks else ABSENT
+        return lambda system: value(ranks[system]) if system in ranks else None
 
-    columns = {title(column): cell(column) for column in board.compared(of_protocols())}
-    return _table(_order(board) if systems is None else systems, columns)
+    return {title(column): cell(column) for column in board.compared(COLUMNS)}
 
 
 def title(column: Column) -> str:
@@ -114,24 +175,20 @@ def title(column: Column) -> str:
 
 
 def _main(board: Board, known: Mapping[str, SystemFacts]) -> str:
-    def score(column: Column) -> Cell:
-        ranks = board.overall(column)
-        return lambda system: ranks[system].mean if system in ranks else None
-
     columns: dict[str, Cell] = {}
     if known:
         columns["reader"] = lambda system: known[system].reader or UNKNOWN
         columns["judge"] = lambda system: known[system].judge or "no judge"
-    first = board.overall(of_protocols()[0])
+    first = board.overall(COLUMNS[0])
     columns["n"] = lambda system: first[system].mean.n
-    scores = {title(column): score(column) for column in board.compared(of_protocols())}
+    scores = _cells(board, lambda rank: rank.mean)
     judge = {name: scores.pop(name) for name in [*scores][len(PROTOCOLS) :]}
     columns |= scores | {"BLEU-1": lambda system: board.mean(BLEU, OVERALL, system)}
     return _table(_order(board), columns | judge)
 
 
 def _types(board: Board) -> str:
-    first = of_protocols()[0]
+    first = COLUMNS[0]
 
     def mean(type_: str) -> Cell:
         return lambda system: board.mean(first, type_, system)

@@ -13,18 +13,16 @@ import pytest
 from eval.cards.card.schema import load_card
 from eval.cards.card.verify import verify
 from eval.cards.leaderboard import __main__ as leaderboard
-from eval.cards.leaderboard.__main__ import draw, write
-from eval.cards.leaderboard.board import Board
-from eval.cards.leaderboard.page import page
-from eval.cards.leaderboard.systems import (
-    NO_FACTS,
-    Facts,
+from eval.cards.leaderboard.__main__ import (
     command,
-    load_facts,
+    draw,
     published,
     scores_of,
     strategies_of,
+    write,
 )
+from eval.cards.leaderboard.board import Board
+from eval.cards.leaderboard.page import NO_FACTS, Facts, load_facts, page
 from eval.cards.scores import Column
 from eval.datasets.answer_key import KEYS
 from eval.datasets.files import shared_folder
