@@ -1,27 +1,34 @@
-"""Scores of systems on the same questions under each protocol and answer key, and their means.
+"""Scores of systems on the same questions under each protocol and answer key, their means, and the
+scores of a card, which follow from answers and rankings alone.
 
 Score cards and the leaderboard compute all means here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, nan
-from typing import NamedTuple, Self, cast
+from math import inf, isnan, nan
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, CardFile, Role, Score
+from eval.cards.card.sources import Answers, Rankings
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, types_in
 from eval.metrics.protocols import PROTOCOLS
-from eval.metrics.stats.interval import ClusterBootstrap, Floats, Interval
+from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Floats, Interval
 from eval.records.answer_key_views import left_out
 from eval.records.schema import Record
 from eval.records.scoring import question_fields, score_record
-from eval.summary.measures import JUDGE, value
+from eval.summary import retrieval
+from eval.summary.closing import unanswered
+from eval.summary.measures import ABSTAINED, JUDGE, value
 from eval.summary.protocols import counted_by_type, protocol_score
 from eval.summary.summarise import OVERALL
 
 F1, BLEU1, TOKENS = "f1", "bleu1", "context_tokens"
+SEED = 0  # of all intervals of cards, whatever the seed of the run
+REPORTED = (JUDGE, TOKENS)  # by the file of answers
 Mask = NDArray[np.bool_]
 
 
@@ -170,3 +177,102 @@ def of_records(records: Sequence[Record], key: str, measure: str = JUDGE) -> ByQ
 
 def _known(values: Iterable[tuple[str, float | None]]) -> dict[str, float]:
     return {id_: score for id_, score in values if score is not None}
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a card says that follows from the files: the means, the counts `rows` and the `files` of
+    answers and rankings by role.
+    """
+
+    means: list[Mean]
+    rows: dict[str, int]
+    files: Mapping[Role, CardFile]
+
+
+def exact(one: Mean) -> dict[str, float]:
+    """Return the numbers of a Score by name, unrounded, without those that are not determined."""
+    found = one.mean
+    numbers = {"n": found.n, "mean": found.value, "low": found.low, "high": found.high}
+    return {name: number for name, number in numbers.items() if not isnan(number)}
+
+
+def rounded(one: Mean) -> Score:
+    """Return the entry of a card."""
+    protocol, measure, key = one.column
+    what = {"key": key, "protocol": protocol or None, "type": one.type, "measure": measure}
+    numbers = {name: round(number, DIGITS) for name, number in exact(one).items()}
+    return Score.model_validate({**what, **numbers, "reported": measure in REPORTED})
+
+
+def compute(
+    datasets: Mapping[str, Dataset], answers: Answers | None, rankings: Rankings | None
+) -> Computed:
+    """Return all scores of a card: of answers under each protocol and key, of verdicts, rankings.
+
+    `datasets`: by answer key, the run's first. Under it every protocol and type has scores; under
+    the others, each protocol has its overall F1.
+    """
+    own, dataset = next(iter(datasets.items()))
+    rows = [] if answers is None else list(answers.records)
+    means = _of_answers(datasets, rows) if rows else []
+    if rankings is not None and not rows:
+        asked = (one for one in dataset.questions if one.id in rankings.run.rankings)
+        rows = [cast(Record, unanswered(question)) for question in asked]
+    counted = [row for row in rows if row["status"] == "ok" and not left_out(row)]
+    files: dict[Role, CardFile] = {}
+    if answers is not None:
+        files[ANSWERS] = answers.card_file
+    if rankings is not None:
+        means += _of_rankings(own, counted, rankings)
+        files[RANKINGS] = rankings.card_file(row["id"] for row in counted)
+    counts = {
+        "questions": len(dataset.questions),
+        "matched": len(rows),
+        "conversations": len({row["conversation"] for row in rows}),
+        "errors": sum(row["status"] != "ok" for row in rows),
+    }
+    return Computed(means, counts | (dict(answers.read) if answers is not None else {}), files)
+
+
+def _of_answers(datasets: Mapping[str, Dataset], rows: Sequence[Record]) -> list[Mean]:
+    """Return the means by answer key, protocol, type and measure."""
+    own, dataset = next(iter(datasets.items()))
+    columns: dict[Column, Mapping[str, float]] = {}
+    for key, records in under_keys(rows, datasets).items():
+        columns |= of_protocols(records, key)
+        for measure in (ABSTAINED, JUDGE, TOKENS) if key == own else ():
+            columns |= of_records(records, key, measure)
+    table = Scores.of({"": columns}, dataset.questions)
+    means = [
+        mean
+        for mean in table.means(SEED)
+        if mean.type == OVERALL or (mean.column.key == own and mean.column.measure != TOKENS)
+        if mean.column.key == own or mean.column.measure != BLEU1
+    ]
+    keys, protocols, types = [*datasets], [*PROTOCOLS, ""], [*table.order, OVERALL]
+
+    def place(one: Mean) -> tuple[int, int, int]:
+        column = one.column
+        return keys.index(column.key), protocols.index(column.protocol), types.index(one.type)
+
+    return sorted(means, key=place)
+
+
+def _of_rankings(key: str, rows: Sequence[Record], rankings: Rankings) -> Iterator[Mean]:
+    of_store = [_in_store(row, rankings.questions[row["id"]]) for row in rows]
+    run, measures = rankings.measured(of_store)
+    if not measures or not run.counted:
+        return
+    by_type, _ = retrieval.by_type(run, measures, SEED, RESAMPLES)
+    for type_, means in by_type.items():
+        for measure, mean in means.items():
+            yield Mean(Column("", measure, key), type_, "", mean)
+
+
+def _in_store(row: Record, question: Question) -> Record:
+    """Return `row` with the evidence of `question`, whose ids are those of the ranked store."""
+    named: dict[str, Any] = {} if question.store is None else {"store": question.store}
+    sessions = question.evidence_sessions
+    named |= {} if sessions is None else {"evidence_sessions": list(sessions)}
+    return cast(Record, row | {"evidence": list(question.evidence), **named})

@@ -7,20 +7,10 @@ from pathlib import Path
 
 from eval.answers.layout import Layout
 from eval.answers.questions import normalise
-from eval.cards.card.make import kind_of, weights_of
+from eval.cards.card.make import files_of, kind_of, load_keys, named, weights_of
 from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, Card, CardFile, Role, Score
-from eval.cards.card.scores import (
-    REPORTED,
-    Computed,
-    compute,
-    exact,
-    files_of,
-    load_keys,
-    named,
-    rounded,
-)
 from eval.cards.card.sources import Answers, Rankings, answers_from, is_of_rankings, rankings_from
-from eval.cards.scores import Mean
+from eval.cards.scores import REPORTED, Computed, Mean, compute, exact, rounded
 from eval.datasets.files import check_there
 from eval.datasets.types import Dataset
 from eval.imports.rescore.account import COPIED

@@ -6,9 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from eval.cards.card.make import card_of
+from eval.cards.card.make import card_of, load_keys
 from eval.cards.card.schema import Origin, save_card
-from eval.cards.card.scores import load_keys
 from eval.cards.leaderboard.board import Board
 from eval.cards.leaderboard.page import (
     COLUMNS,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from eval.cards.card import __main__ as command
-from eval.cards.card import scores as loading
+from eval.cards.card import make as loading
 from eval.cards.card.schema import Card, load_card
 from eval.datasets.types import Dataset
 from eval.imports.rescore import __main__ as rescore
