@@ -239,9 +239,3 @@ def test_a_damaged_list_of_calls_is_named(run, tmp_path):
         site = Site(Questions([run], RecordedCalls(tmp_path / "cache")))
         with pytest.raises(InputError, match=r"calls\.jsonl"):
             site.card("ash/0")
-
-
-def test_the_cache_is_an_option(capsys):
-    with pytest.raises(SystemExit):
-        browse.main(["--help"])
-    assert "--cache FOLDER" in capsys.readouterr().out
