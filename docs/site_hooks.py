@@ -30,10 +30,14 @@ def generated() -> Mapping[str, str]:
     """Return page of the site -> its text, for the pages that no file has."""
     if str(ROOT) not in sys.path:  # mkdocs starts in its own folder of programs
         sys.path.append(str(ROOT))
-    from docs import reference  # noqa: PLC0415
+    from docs import python_api, reference  # noqa: PLC0415
     from eval.records import schema  # noqa: PLC0415
 
-    return {"options.md": reference.page(), "fields.md": schema.page()}
+    return {
+        "options.md": reference.page(),
+        "python-api.md": python_api.page(),
+        "fields.md": schema.page(),
+    }
 
 
 def rewritten(text: str, source: str, repository: str | None) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from docs import reference
+from docs import python_api, reference
 from docs.site_hooks import generated, on_files, pages, rewritten
 
 from .pages import PAGES, PROJECT
@@ -102,16 +102,13 @@ def test_pages_link_to_pages_of_the_site():
 
 
 def test_the_python_interface_has_names_that_can_be_imported():
-    text = (DOCS / "python-api.md").read_text(encoding="utf-8")
-    sections = re.findall(
-        r"Import from\s`(\S+)`\.\n\n::: (\S+)\n    options:\n      members: \[(.+)\]\n", text
-    )
-    assert len(sections) == text.count("\n::: ") > 10
-    for place, module, names in sections:
-        for name in names.split(", "):
-            found = getattr(import_module(module), name)
-            assert getattr(import_module(place), name) is found
-            assert found.__doc__, name
+    assert len(python_api.SECTIONS) > 10
+    for section in python_api.SECTIONS:
+        for name in section.names.split(", "):
+            value = getattr(import_module(section.module), name)
+            assert getattr(import_module(section.place or section.module), name) is value
+            assert value.__doc__, name
+    assert "::: eval.api\n    options:\n      members: [run, load," in python_api.page()
 
 
 def test_the_build_generates_the_options(monkeypatch):
