@@ -120,7 +120,7 @@ def _cleaned(value: Any, secrets: list[tuple[str, str]]) -> Any:
             value = value.replace(secret, f"${name}")
         return value
     if isinstance(value, list | tuple):
-        return [_cleaned(one, secrets) for one in value]
+        return [_cleaned(item, secrets) for item in value]
     if isinstance(value, dict):
         return {_cleaned(k, secrets): _cleaned(v, secrets) for k, v in value.items()}
     return value
@@ -130,7 +130,7 @@ def _secrets(key_variable: str = "") -> list[tuple[str, str]]:
     """Return the secrets and the names of their variables, the longest first: one may contain
     another.
     """
-    found = {}
+    secrets = {}
     for name in os.environ:  # names first: each value has to be decoded, and this is asked often
         is_named, is_used = name.endswith(_ENDS), name in _USED
         if is_named or is_used or name == key_variable:
@@ -138,5 +138,5 @@ def _secrets(key_variable: str = "") -> list[tuple[str, str]]:
             is_long = len(value) >= _LENGTH
             is_short_key = is_used and len(value) >= _LEAST and not value.isalpha()
             if value and (is_long or is_short_key or name == key_variable):
-                found[value] = name
-    return sorted(found.items(), key=lambda pair: (-len(pair[0]), pair[0]))
+                secrets[value] = name
+    return sorted(secrets.items(), key=lambda pair: (-len(pair[0]), pair[0]))

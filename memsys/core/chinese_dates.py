@@ -15,9 +15,9 @@ from memsys.core.numbers import chinese_value
 from memsys.core.terms import is_cjk
 
 
-def dates_of(text: str, said: date) -> tuple[dates.DateMention, ...]:
-    """Return every date that `text`, said on the day `said`, mentions, in order of position."""
-    return find_dates_zh(text, said) if is_cjk(text) else find_dates(text, said)
+def dates_of(text: str, anchor: date) -> tuple[dates.DateMention, ...]:
+    """Return every date that `text`, said on the day `anchor`, mentions, in order of position."""
+    return find_dates_zh(text, anchor) if is_cjk(text) else find_dates(text, anchor)
 
 
 _WEEKDAYS = {char: number for number, char in enumerate("一二三四五六")} | {"日": 6, "天": 6}
@@ -27,33 +27,33 @@ _YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "本年": 0,
 _UNITS = {"天": "day", "月": "month", "年": "year"}  # by the last character; others: week
 
 
-def _year_of(m: re.Match[str], said: date) -> int | None:
+def _year_of(m: re.Match[str], anchor: date) -> int | None:
     if m["year"]:
         return int(m["year"])
-    return said.year + _YEARS[m["which"]] if m["which"] else None
+    return anchor.year + _YEARS[m["which"]] if m["which"] else None
 
 
-def _month_day(m: re.Match[str], said: date) -> dates.Period | None:
+def _month_day(m: re.Match[str], anchor: date) -> dates.Period | None:
     month = chinese_value(m["month"]) or 0
     if not 1 <= month <= 12:
         return None
-    year = _year_of(m, said)
+    year = _year_of(m, anchor)
     if year is None:
-        year = dates.nearest_year(said, month, 15)
+        year = dates.nearest_year(anchor, month, 15)
     if not m["dom"]:
         return dates.in_month(date(year, month, 1), chinese=True)
     return dates.on_date(year, month, chinese_value(m["dom"]) or 0, chinese=True)
 
 
-def _whole_year(m: re.Match[str], said: date) -> dates.Period | None:
-    year = _year_of(m, said)
+def _whole_year(m: re.Match[str], anchor: date) -> dates.Period | None:
+    year = _year_of(m, anchor)
     return dates.in_year(year, chinese=True) if year else None
 
 
-def _season(m: re.Match[str], said: date) -> dates.Period | None:
-    year = _year_of(m, said) or said.year
+def _season(m: re.Match[str], anchor: date) -> dates.Period | None:
+    year = _year_of(m, anchor) or anchor.year
     name = _SEASONS[m["season"]]
-    if not m["year"] and not m["which"] and date(year, dates.SEASONS[name], 1) > said:
+    if not m["year"] and not m["which"] and date(year, dates.SEASONS[name], 1) > anchor:
         year -= 1
     return dates.in_season(name, year, f"{year}年{m['season']}天")
 
@@ -62,53 +62,53 @@ def _steps(which: str) -> int:
     return which.count("下") - which.count("上")
 
 
-def _weekday(m: re.Match[str], said: date) -> dates.Period:
-    monday = dates.week_of(said) + timedelta(days=7 * _steps(m["which"] or ""))
+def _weekday(m: re.Match[str], anchor: date) -> dates.Period:
+    monday = dates.week_of(anchor) + timedelta(days=7 * _steps(m["which"] or ""))
     return dates.on_day(monday + timedelta(days=_WEEKDAYS[m["day"]]), chinese=True)
 
 
-def _weekend(m: re.Match[str], said: date) -> dates.Period:
+def _weekend(m: re.Match[str], anchor: date) -> dates.Period:
     steps = _steps(m["which"] or "")
-    saturday = dates.week_of(said) + timedelta(days=5 + 7 * steps)
+    saturday = dates.week_of(anchor) + timedelta(days=5 + 7 * steps)
     text = f"{dates.write_day(saturday, chinese=True)}那个周末"
     return dates.days_from(saturday, 2, text)
 
 
-def _week(m: re.Match[str], said: date) -> dates.Period:
+def _week(m: re.Match[str], anchor: date) -> dates.Period:
     steps = _steps(m["which"])
-    text = f"{dates.write_day(said, chinese=True)}{_WEEKS[steps]}"
-    return dates.days_from(dates.week_of(said) + timedelta(days=7 * steps), 7, text)
+    text = f"{dates.write_day(anchor, chinese=True)}{_WEEKS[steps]}"
+    return dates.days_from(dates.week_of(anchor) + timedelta(days=7 * steps), 7, text)
 
 
-def _month(m: re.Match[str], said: date) -> dates.Period | None:
-    moved = dates.shift_month(said, _steps(m["which"]))
+def _month(m: re.Match[str], anchor: date) -> dates.Period | None:
+    moved = dates.shift_month(anchor, _steps(m["which"]))
     if not m["dom"]:
         return dates.in_month(moved, chinese=True)
     return dates.on_date(moved.year, moved.month, chinese_value(m["dom"]) or 0, chinese=True)
 
 
-def _counted(m: re.Match[str], said: date) -> dates.Period | None:
+def _counted(m: re.Match[str], anchor: date) -> dates.Period | None:
     sign = -1 if m["side"] in ("前", "以前", "之前") else 1
     n, unit = chinese_value(m["count"]), _UNITS.get(m["unit"][-1], "week")
-    relative = f"{dates.write_day(said, chinese=True)}的{'前' if sign < 0 else '后'}"
+    relative = f"{dates.write_day(anchor, chinese=True)}的{'前' if sign < 0 else '后'}"
     if m["count"] == "半":
-        return dates.units_from(said, "month", 6 * sign, chinese=True) if unit == "year" else None
+        return dates.units_from(anchor, "month", 6 * sign, chinese=True) if unit == "year" else None
     if n is None:
-        first = said + timedelta(days=dates.DAYS[unit] * (3 * sign - 1))
+        first = anchor + timedelta(days=dates.DAYS[unit] * (3 * sign - 1))
         return dates.days_from(first, 2 * dates.DAYS[unit], f"{relative}几{m['unit']}")
     if unit == "year" and n >= 150:
         return None
     if unit != "week":
-        return dates.units_from(said, unit, sign * n, chinese=True)
+        return dates.units_from(anchor, unit, sign * n, chinese=True)
     text = f"{relative}{m['count']}周"
-    return dates.days_from(dates.week_of(said) + timedelta(days=7 * sign * n), 7, text)
+    return dates.days_from(dates.week_of(anchor) + timedelta(days=7 * sign * n), 7, text)
 
 
-def _since(m: re.Match[str], said: date) -> dates.Period | None:
+def _since(m: re.Match[str], anchor: date) -> dates.Period | None:
     n, unit = chinese_value(m["count"]), _UNITS.get(m["unit"][-1], "week")
     if n is None or n > 150:
         return None
-    period = dates.units_from(said, unit, -n, chinese=True)
+    period = dates.units_from(anchor, unit, -n, chinese=True)
     return replace(period, precision="since")
 
 
@@ -126,9 +126,9 @@ _RULES = dates.compiled(
 
 
 @lru_cache(maxsize=32_768)
-def find_dates_zh(text: str, said: date) -> tuple[dates.DateMention, ...]:
-    """Return every date that a Chinese text mentions, resolved against `said`, in order."""
-    return dates.find_mentions(text, text, _RULES, said)
+def find_dates_zh(text: str, anchor: date) -> tuple[dates.DateMention, ...]:
+    """Return every date that a Chinese text mentions, resolved against `anchor`, in order."""
+    return dates.find_mentions(text, text, _RULES, anchor)
 
 
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
@@ -141,11 +141,11 @@ _SAME = {"this day": "today", "这天": "今天", "本年": "今年", "上年": 
 _MONTHS = re.compile(r"(?<=[\d一二两三四五六七八九十])月(?=[前后]$)")  # 一月前 for 一个月前
 
 
-def resolve(words: str, said: date) -> str | None:
+def resolve(words: str, anchor: date) -> str | None:
     """Return `words` as a date in ISO 8601: a year, a month, a day, or the span of days of a week.
 
-    ISO dates are validated and returned. Other words are resolved from the day `said` by the rules
-    for dates in dialogue, except that what follows the year after a comma is left out: "last
+    ISO dates are validated and returned. Other words are resolved from the day `anchor` by the
+    rules for dates in dialogue, except that what follows the year after a comma is left out: "last
     Friday" is the latest one before that day. None is returned if the words name no definite date.
     """
     text = " ".join(words.casefold().split()).strip(" .,。")
@@ -154,7 +154,7 @@ def resolve(words: str, said: date) -> str | None:
     text = re.sub(r"(\b\d{4}),.*", r"\1", text).removeprefix("the ")
     text = text.replace(" ", "") if is_cjk(text) else text
     text = _MONTHS.sub("个月", _SAME.get(text, text))
-    mentions = dates_of(text, said)
+    mentions = dates_of(text, anchor)
     is_whole = len(mentions) == 1 and (mentions[0].start, mentions[0].end) == (0, len(text))
     if not is_whole or text.startswith(_BOUND):
         return None

@@ -74,10 +74,10 @@ def real_date(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def nearest_year(said: date, month: int, day: int) -> int:
-    """Return the year in which `month` and `day` are nearest to the day `said`."""
-    years = (said.year - 1, said.year, said.year + 1)
-    return min(years, key=lambda year: abs((date(year, month, min(day, 28)) - said).days))
+def nearest_year(anchor: date, month: int, day: int) -> int:
+    """Return the year in which `month` and `day` are nearest to the day `anchor`."""
+    years = (anchor.year - 1, anchor.year, anchor.year + 1)
+    return min(years, key=lambda year: abs((date(year, month, min(day, 28)) - anchor).days))
 
 
 Rule = tuple[re.Pattern[str], Callable[..., Period | None]]
@@ -96,7 +96,7 @@ def compiled(
     """
 
     def on_nth(days: int) -> Callable[..., Period]:
-        return lambda _, said, *__: on_day(said + timedelta(days=days), chinese)
+        return lambda _, anchor, *__: on_day(anchor + timedelta(days=days), chinese)
 
     return [
         (
@@ -151,8 +151,8 @@ def on_day(day: date, chinese: bool = False) -> Period:
 
 def on_date(year: int, month: int, day: int, chinese: bool = False) -> Period | None:
     """Return the period of the date of these numbers, or None if the calendar has no such day."""
-    found = real_date(year, month, day)
-    return on_day(found, chinese) if found else None
+    date_ = real_date(year, month, day)
+    return on_day(date_, chinese) if date_ else None
 
 
 def in_month(day: date, chinese: bool = False) -> Period:
@@ -168,13 +168,13 @@ def in_year(year: int, chinese: bool = False) -> Period:
     return Period(date(year, 1, 1), date(year, 12, 31), "year", text)
 
 
-def units_from(said: date, unit: str, n: float, chinese: bool = False) -> Period:
-    """Return the year, month or day that is `n` units after that of `said`, below 0: before it."""
+def units_from(anchor: date, unit: str, n: float, chinese: bool = False) -> Period:
+    """Return the year, month or day `n` units after that of `anchor`, before it if `n` < 0."""
     if unit in YEARS:
-        return in_year(said.year + round(n * YEARS[unit]), chinese)
+        return in_year(anchor.year + round(n * YEARS[unit]), chinese)
     if unit == "month":
-        return in_month(shift_month(said, round(n)), chinese)
-    return on_day(said + timedelta(days=round(n * DAYS[unit])), chinese)
+        return in_month(shift_month(anchor, round(n)), chinese)
+    return on_day(anchor + timedelta(days=round(n * DAYS[unit])), chinese)
 
 
 def in_season(season: str, year: int, text: str) -> Period:

@@ -46,7 +46,7 @@ class Range:
     def words(self) -> str:
         """Such as `of 1 or more`, to follow `a number`."""
         least, most = (
-            f"{one:,.0f}" if one == int(one) else f"{one:g}" for one in (self.least, self.most)
+            f"{end:,.0f}" if end == int(end) else f"{end:g}" for end in (self.least, self.most)
         )
         return f" of {least} or more" if self.most == LARGEST else f" from {least} to {most}"
 
@@ -127,12 +127,12 @@ def fits(value: object, hint: Any) -> bool:
     """
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        rules = (one for one in arguments[1:] if isinstance(one, Range | Pattern))
+        rules = (argument for argument in arguments[1:] if isinstance(argument, Range | Pattern))
         return fits(value, arguments[0]) and all(rule.admits(value) for rule in rules)
     if origin in (Union, UnionType):
-        return any(fits(value, one) for one in arguments)
+        return any(fits(value, member) for member in arguments)
     if origin is Literal:
-        return any(type(value) is type(one) and value == one for one in arguments)
+        return any(type(value) is type(literal) and value == literal for literal in arguments)
     if hint in (bool, str):
         return isinstance(value, hint)
     if hint in (int, float):
@@ -142,7 +142,7 @@ def fits(value: object, hint: Any) -> bool:
         return value is None
     if (origin or hint) in _LISTS:
         is_list = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
-        return is_list and all(fits(one, arg) for arg in arguments[:1] for one in value)  # type: ignore[attr-defined]
+        return is_list and all(fits(item, arg) for arg in arguments[:1] for item in value)  # type: ignore[attr-defined]
     if (origin or hint) in _MAPPINGS or is_typeddict(hint):
         return isinstance(value, Mapping)
     is_interface = getattr(hint, "_is_protocol", False) or inspect.isabstract(hint)
@@ -155,13 +155,13 @@ def words_of(hint: Any) -> str:
     """Return what the type `hint` admits, in words: `a whole number of 1 or more, or null`."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        rules = [one for one in arguments[1:] if isinstance(one, Range | Pattern)]
+        rules = [argument for argument in arguments[1:] if isinstance(argument, Range | Pattern)]
         if not rules:
             return words_of(arguments[0])
         rule = rules[0]
         return rule.words if isinstance(rule, Pattern) else words_of(arguments[0]) + rule.words
     if origin in (Union, UnionType):
-        named = [words_of(one) for one in arguments if one is not NoneType]
+        named = [words_of(member) for member in arguments if member is not NoneType]
         return " or ".join(named) + (", or null" if NoneType in arguments else "")
     if origin is Literal:
         return f"one of {', '.join(map(str, arguments))}"
@@ -188,25 +188,25 @@ def _parameters(target: Any) -> Mapping[str, _Parameter]:
     """Return the declared parameters of a class or function by name; with `**settings` also those
     of the base class to which they are passed on.
     """
-    found: dict[str, _Parameter] = {}
+    by_name: dict[str, _Parameter] = {}
     constructors = [target]
     if inspect.isclass(target) and not is_dataclass(target):
         constructors = [
-            vars(one)["__init__"] for one in target.__mro__[:-1] if "__init__" in vars(one)
+            vars(base)["__init__"] for base in target.__mro__[:-1] if "__init__" in vars(base)
         ]
-    for one in constructors:
+    for constructor in constructors:
         try:
-            hints = get_type_hints(one, include_extras=True)
-            parameters = inspect.signature(one).parameters.values()
+            hints = get_type_hints(constructor, include_extras=True)
+            parameters = inspect.signature(constructor).parameters.values()
         except (NameError, TypeError, ValueError):  # such as imports for type checking alone
-            return found
+            return by_name
         named = [each for each in parameters if each.kind not in _VARIABLE]
         for each in named:
             if each.name in hints:
-                found.setdefault(each.name, _Parameter(hints[each.name], each.default))
+                by_name.setdefault(each.name, _Parameter(hints[each.name], each.default))
         if all(each.kind is not inspect.Parameter.VAR_KEYWORD for each in parameters):
             break
-    return found
+    return by_name
 
 
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

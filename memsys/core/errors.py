@@ -44,8 +44,8 @@ def as_started(text: str) -> str:
     return _EXTRA.sub(_installed, text)
 
 
-def _installed(found: re.Match[str]) -> str:
-    extra, pins = found[1] or found[2], found[3] or ""
+def _installed(match: re.Match[str]) -> str:
+    extra, pins = match[1] or match[2], match[3] or ""
     return (
         f"pip install 'memsys[{extra}]'"
         if _SHIPPED.is_dir()

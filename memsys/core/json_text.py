@@ -51,20 +51,20 @@ def check_json(value: Any, *, strings: bool = True, nan: bool = False) -> None:
     level = [value]
     for _ in range(DEPTH + 1):
         below: list[Any] = []
-        for one in level:
-            kind = type(one)
+        for item in level:
+            kind = type(item)
             if kind is str:
-                wrong = strings and _fault(one) is not None
+                wrong = strings and _fault(item) is not None
             elif kind is dict:
-                below.extend(one.values())
-                wrong = strings and any(_fault(key, nan) for key in one)
+                below.extend(item.values())
+                wrong = strings and any(_fault(key, nan) for key in item)
             elif kind is list or kind is tuple:
-                below.extend(one)
+                below.extend(item)
                 wrong = False
             elif kind is float:
-                wrong = not -math.inf < one < math.inf and _fault(one, nan) is not None
+                wrong = not -math.inf < item < math.inf and _fault(item, nan) is not None
             else:
-                wrong = kind is int and not -_INTEGERS < one < _INTEGERS
+                wrong = kind is int and not -_INTEGERS < item < _INTEGERS
             if wrong:
                 raise ValueError(_first_problem(value, nan))
         if not below:
@@ -78,12 +78,12 @@ def places(value: Any) -> Iterator[tuple[str, Any]]:
     level = [("", value)]
     while level:
         below: list[tuple[str, Any]] = []
-        for place, one in level:
-            yield place, one
-            if isinstance(one, Mapping):
-                below += [(f"{place}.{key}", part) for key, part in one.items()]
-            elif isinstance(one, list | tuple):
-                below += [(f"{place}[{index}]", part) for index, part in enumerate(one)]
+        for place, item in level:
+            yield place, item
+            if isinstance(item, Mapping):
+                below += [(f"{place}.{key}", part) for key, part in item.items()]
+            elif isinstance(item, list | tuple):
+                below += [(f"{place}[{index}]", part) for index, part in enumerate(item)]
         level = below
 
 
@@ -91,8 +91,8 @@ def _first_problem(value: Any, nan: bool) -> str:
     """Return place and reason of the value nearest to the top that check_json refuses."""
     return next(
         f"{shown(place.lstrip('.'), _PLACE)}: {reason}" if place else reason
-        for place, one in places(value)
-        for part in (*(one if isinstance(one, dict) else ()), one)
+        for place, item in places(value)
+        for part in (*(item if isinstance(item, dict) else ()), item)
         if (reason := _fault(part, nan))
     )
 

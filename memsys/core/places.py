@@ -37,20 +37,20 @@ def find_run(name: str | Path, *, empty: bool = False) -> Path:
         for folder in (Path(name), RUNS / name) if given.strip() else ():
             if folder.is_dir():
                 return folder
-        ids = sorted(one.name for one in RUNS.iterdir()) if RUNS.is_dir() else []
-        found = [RUNS / one for one in ids if (RUNS / one / MANIFEST).is_file()]
-        if given == LAST and found:
-            full = [one for one in found if (one / RECORDS).is_file()]
-            full = [one for one in full if (one / RECORDS).stat().st_size]
-            begun = found if empty or not full else full
-            return _taken(given, max(begun, key=lambda one: (one / MANIFEST).stat().st_mtime_ns))
+        ids = sorted(path.name for path in RUNS.iterdir()) if RUNS.is_dir() else []
+        runs = [RUNS / id_ for id_ in ids if (RUNS / id_ / MANIFEST).is_file()]
+        if given == LAST and runs:
+            full = [run for run in runs if (run / RECORDS).is_file()]
+            full = [run for run in full if (run / RECORDS).stat().st_size]
+            begun = runs if empty or not full else full
+            return _taken(given, max(begun, key=lambda run: (run / MANIFEST).stat().st_mtime_ns))
     except (OSError, ValueError) as error:  # such as a name that is too long
         raise InputError(f"{given:.80}: no usable name of a run ({error!s:.80})") from error
-    matching = [one for one in found if given.strip() and given in one.name]
+    matching = [run for run in runs if given.strip() and given in run.name]
     if len(matching) == 1:
         return _taken(given, matching[0])
     if matching:
-        shown = ", ".join(one.name for one in matching[:_SHOWN])
+        shown = ", ".join(run.name for run in matching[:_SHOWN])
         more = ", ..." if len(matching) > _SHOWN else ""
         raise InputError(
             f"{given}: {len(matching)} runs have this in their id ({shown}{more}); name more of it"

@@ -36,7 +36,7 @@ def title_of(text: str, ignored: frozenset[str] = frozenset()) -> str:
     the first is taken. `ignored`: names of speakers, which say nothing about a topic.
     """
     names = frozenset(part.casefold() for name in ignored for part in name.split())
-    return max(_phrases(text, names), key=lambda one: one.weight, default=_Phrase("", 0)).text
+    return max(_phrases(text, names), key=lambda phrase: phrase.weight, default=_Phrase("", 0)).text
 
 
 def _phrases(text: str, ignored: frozenset[str]) -> Iterator[_Phrase]:
@@ -92,9 +92,9 @@ class _ContentWords(dict[str, bool]):
             self.clear()
         word = piece.lower().replace("’", "'")
         bare = word.split("'")[0]  # of "how've", "tomorrow's"
-        found = word[0].isalnum() and len(bare) > _SHORT and not bare.isdigit()
+        is_word = word[0].isalnum() and len(bare) > _SHORT and not bare.isdigit()
         both = (word, bare)
-        self[piece] = found and SAY_NOTHING.isdisjoint(both) and self._ignored.isdisjoint(both)
+        self[piece] = is_word and SAY_NOTHING.isdisjoint(both) and self._ignored.isdisjoint(both)
         return self[piece]
 
 

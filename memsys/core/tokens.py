@@ -67,7 +67,7 @@ class Ranks(dict[bytes, int]):
         """Find the rank of a token that was not asked for before."""
         if len(self) >= _RANKS:
             self.clear()
-        self[token] = rank = self._found(b2a_base64(token, newline=False))
+        self[token] = rank = self._rank_of(b2a_base64(token, newline=False))
         return rank
 
     def tokens(self) -> Iterator[bytes]:
@@ -75,7 +75,7 @@ class Ranks(dict[bytes, int]):
         for line in self._lines.splitlines():
             yield a2b_base64(line.partition(b" ")[0])
 
-    def _found(self, text: bytes) -> int:
+    def _rank_of(self, text: bytes) -> int:
         """Return the rank of the token whose base64 is `text`."""
         key = int.from_bytes(text[:_PART] + text[-_PART:], "big")
         for place in range(bisect_left(self._keys, key), len(self._keys)):
@@ -249,7 +249,7 @@ def count_tokens(text: str) -> int:
 def _of_lines(text: str) -> int:
     """Return the tokens of a text of several lines, most of which other texts contain as well."""
     lines = _LINES.split(text)
-    return sum([_remembered(one) if len(one) <= _LONG else _count(one) for one in lines])
+    return sum([_remembered(line) if len(line) <= _LONG else _count(line) for line in lines])
 
 
 def _count(text: str) -> int:

@@ -79,13 +79,13 @@ def addresses(config: object) -> list[tuple[str, str, str]]:
     """Return place, address (http://host:port) and variable of the key (or "") of every server that
     `config` names.
     """
-    found = []
+    servers = []
     for place, value in _values(config, "configuration"):
         for name, url in value.items() if isinstance(value, Mapping) else ():
             if isinstance(url, str) and (server := _server(url)):
                 key = str(value.get("key_variable") or "")
-                found.append((f"{place}.{name}".lstrip("."), server, key))
-    return found
+                servers.append((f"{place}.{name}".lstrip("."), server, key))
+    return servers
 
 
 def _check_target(target: object, group: str, place: str) -> None:
@@ -94,16 +94,16 @@ def _check_target(target: object, group: str, place: str) -> None:
     module, _, name = target.rpartition(".")
     if target in _shipped(group):
         return
-    if not any(module == one or module.startswith(f"{one}.") for one in _listed()):
+    if not any(module == entry or module.startswith(f"{entry}.") for entry in _listed()):
         raise InputError(
             f"{place}: {target:.80} is not trusted: only classes of the options in conf/{group} "
             f"are built; if you trust it, set {TRUSTED} to its module (docs/extend.md)"
         )
     try:
-        found = getattr(import_module(module), name, None)
+        member = getattr(import_module(module), name, None)
     except ImportError as error:
         raise InputError(f"{place}: {target:.80} cannot be imported ({error})") from error
-    if not isinstance(found, type) or found.__module__ != module:
+    if not isinstance(member, type) or member.__module__ != module:
         raise InputError(f"{place}: {target:.80} is not a class that {module} defines")
 
 
@@ -111,15 +111,15 @@ def _values(config: object, where: str) -> Iterator[tuple[str, Any]]:
     """Yield every value with its place (see `places`). Raises InputError beyond 10,000 values: YAML
     can repeat a part exponentially.
     """
-    for count, found in enumerate(places(config)):
+    for count, pair in enumerate(places(config)):
         if count == _VALUES:
             raise InputError(f"{where}: more than {_VALUES:,} values; use a smaller one")
-        yield found
+        yield pair
 
 
 def _listed() -> list[str]:
     """Return the modules and addresses that the user trusts."""
-    return [one.strip() for one in os.environ.get(TRUSTED, "").split(",") if one.strip()]
+    return [entry.strip() for entry in os.environ.get(TRUSTED, "").split(",") if entry.strip()]
 
 
 def _server(url: str) -> str:

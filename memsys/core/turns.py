@@ -29,7 +29,9 @@ def document(id_: str, title: str, text: str) -> Session:
 
 def are_documents(sessions: Iterable[Session]) -> bool:
     """Return whether `sessions` are the results of `document`: no sessions that could be ranked."""
-    return all(len(one.turns) == 1 and one.turns[0].id == one.id for one in sessions)
+    return all(
+        len(session.turns) == 1 and session.turns[0].id == session.id for session in sessions
+    )
 
 
 def importance(text: str) -> float:

@@ -64,7 +64,7 @@ class Session:
         them; the session itself if it has none of them.
         """
         left = tuple(turn for turn in self.turns if turn.id not in turns)
-        facts = tuple(one for one in self.observations if not set(one.turns).intersection(turns))
+        facts = tuple(fact for fact in self.observations if not set(fact.turns).intersection(turns))
         if (len(left), len(facts)) == (len(self.turns), len(self.observations)):
             return self
         return replace(self, turns=left, observations=facts)

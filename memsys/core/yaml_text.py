@@ -70,15 +70,15 @@ def _check_size(root: yaml.Node) -> None:
     sizes: dict[int, int] = {}
 
     def size(node: yaml.Node) -> int:
-        known = sizes.get(id(node))
-        if known == 0:  # being counted
+        count = sizes.get(id(node))
+        if count == 0:  # being counted
             raise ValueError("an alias stands for a value that contains it")
-        if known is None:
+        if count is None:
             sizes[id(node)] = 0
-            known = sizes[id(node)] = 1 + sum(size(part) for part in _parts(node))
-        if known > _VALUES:
+            count = sizes[id(node)] = 1 + sum(size(part) for part in _parts(node))
+        if count > _VALUES:
             raise ValueError(f"more than {_VALUES:,} values once its aliases are replaced")
-        return known
+        return count
 
     size(root)
 

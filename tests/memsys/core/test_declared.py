@@ -77,7 +77,7 @@ def test_what_is_declared_passes(target, given):
 
 
 @pytest.mark.parametrize(
-    ("target", "change", "said"),
+    ("target", "change", "message"),
     [
         (Own, {"strict": "no"}, "own.strict: 'no'; use true or false"),
         (Own, {"strict": 1}, "own.strict: 1; use true or false"),
@@ -97,10 +97,10 @@ def test_what_is_declared_passes(target, given):
         (Closed, {"depth": 2**31}, "use a whole number of 1 or more, at most 2,147,483,647"),
     ],
 )
-def test_anything_else_is_named(target, change, said):
+def test_anything_else_is_named(target, change, message):
     with pytest.raises(InputError) as refused:
         check_values(target, {**GIVEN, **change}, "own")
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_what_is_required_is_missed_unless_it_comes_later_and_fields_are_checked():

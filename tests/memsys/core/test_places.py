@@ -37,7 +37,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "expected"),
     [
         ("results/runs/2026-01-01_bm25", "2026-01-01_bm25"),
         ("2026-01-01_bm25", "2026-01-01_bm25"),
@@ -46,10 +46,10 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("last", "2026-01-02_bm25"),
     ],
 )
-def test_a_run_is_named_by_folder_id_part_or_last(name, found, capsys):
-    assert find_run(name) == RUNS / found
+def test_a_run_is_named_by_folder_id_part_or_last(name, expected, capsys):
+    assert find_run(name) == RUNS / expected
     guessed = name in {"2026-01-03", "mem0", "last"}
-    assert capsys.readouterr().err == (f"{name}: {RUNS / found}\n" if guessed else "")
+    assert capsys.readouterr().err == (f"{name}: {RUNS / expected}\n" if guessed else "")
 
 
 @pytest.mark.parametrize(
