@@ -90,7 +90,9 @@ class InstructedLLM:
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """See LLM."""
         messages = body.get("messages")
-        if not isinstance(messages, list) or not all(isinstance(one, Mapping) for one in messages):
+        if not isinstance(messages, list) or not all(
+            isinstance(message, Mapping) for message in messages
+        ):
             return self.llm.forward(body)  # the server says what is wrong
         return self.llm.forward({**body, "messages": self._with(messages)})
 

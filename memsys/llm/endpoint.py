@@ -203,7 +203,7 @@ class Endpoint:
         """Return whether an answer to `body` is recorded; in mode `replay`, or a failure."""
         key = key_of("POST", self._path + path, body, sample)
         keys = [key, rejected_key(key)] if self._recording.mode == "replay" else [key]
-        return any(self._recording.to_replay(one) is not None for one in keys)
+        return any(self._recording.to_replay(digest) is not None for digest in keys)
 
     def _answer(self, exchange: Exchange) -> Mapping[str, Any]:
         path = self._path + exchange.path

@@ -57,8 +57,8 @@ class Pricing:
 
     def of(self, models: Iterable[str]) -> Pricing:
         """Return the prices of these models; those without a price are left out."""
-        found = {model: self.price(model) for model in models}
-        return Pricing({model: price for model, price in found.items() if price is not None})
+        prices = {model: self.price(model) for model in models}
+        return Pricing({model: price for model, price in prices.items() if price is not None})
 
     def price(self, model: str) -> Price | None:
         """Return the price of `model`; a dated snapshot without an entry has its model's price."""

@@ -29,7 +29,7 @@ def violation(value: object, schema: Mapping[str, Any], place: str = "reply") ->
     item. The keywords type, enum, const, anyOf, properties, required, additionalProperties and
     items are checked (JSON Schema 2020-12), others are ignored.
     """
-    if "anyOf" in schema and all(violation(value, one, place) for one in schema["anyOf"]):
+    if "anyOf" in schema and all(violation(value, branch, place) for branch in schema["anyOf"]):
         return f"{place} fits no alternative"
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
@@ -37,7 +37,7 @@ def violation(value: object, schema: Mapping[str, Any], place: str = "reply") ->
         return f"{place} is no {' or '.join(kinds)}"
     allowed = [schema["const"]] if "const" in schema else schema.get("enum", [value])
     if not any(
-        value == one and isinstance(value, bool) == isinstance(one, bool) for one in allowed
+        value == const and isinstance(value, bool) == isinstance(const, bool) for const in allowed
     ):
         return f"{place} is none of {allowed}"  # as JSON, where true is not 1
     faults: list[str | None] = []
@@ -132,8 +132,8 @@ def json_reply(llm: LLM, request: str, properties: Mapping[str, Any]) -> dict[st
     """
     schema = object_schema(properties)
     reply = llm.complete([{"role": "user", "content": request}], schema=schema)
-    found: dict[str, Any] = parse_json(_of_schema(reply.text, schema, llm.name, reply.finish))
-    return found
+    value: dict[str, Any] = parse_json(_of_schema(reply.text, schema, llm.name, reply.finish))
+    return value
 
 
 def check_answer(answer: Mapping[str, Any], model: str) -> None:
@@ -225,7 +225,7 @@ def _of_schema(text: str, schema: Mapping[str, Any], model: str, finish: object)
     except ValueError:
         objects = list(json_objects(without_thinking(text)))
     faults = [violation(value, schema) for _, value in objects]
-    fitting = [one for one, fault in zip(objects, faults, strict=True) if fault is None]
+    fitting = [pair for pair, fault in zip(objects, faults, strict=True) if fault is None]
     if any(value != fitting[0][1] for _, value in fitting):
         raise LLMError(f"{model}: the reply has several different objects of the schema")
     if fitting:

@@ -124,8 +124,8 @@ class Client(httpx2.BaseTransport):
             message = self._shown(f"{type(cause).__name__}: {cause}" if cause else str(error))
             return LLMError(f"{model}: the connection failed ({message}; {tries})")
         body, status = error.body, error.status_code
-        said = body.get("message") if isinstance(body, dict) else None
-        message = self._shown(" ".join(str(said or error.message).split()))
+        text = body.get("message") if isinstance(body, dict) else None
+        message = self._shown(" ".join(str(text or error.message).split()))
         if status in _REMEDIES:
             remedy = _REMEDIES[status].format(variable=self._key_variable)
             return InputError(f"{model}: HTTP {status}: {remedy} ({message})")

@@ -76,8 +76,8 @@ class Neo4jRelations(RelationStore):
             self._driver.close()
 
     def _stored_dimension(self) -> int | None:
-        found = self._read(self._cypher["dimension"])
-        return found[0]["d"] if found else None
+        rows = self._read(self._cypher["dimension"])
+        return rows[0]["d"] if rows else None
 
     def _present(self, owner: str, ids: Collection[str]) -> Collection[str]:
         rows = self._read(f"{self._named} RETURN n.id AS id", keys=_keys(owner, ids))
@@ -93,7 +93,8 @@ class Neo4jRelations(RelationStore):
 
     def _write_relations(self, owner: str, relations: Sequence[Relation]) -> None:
         rows = [
-            {**_ends(owner, one.key), **row_of(one), "turns": list(one.turns)} for one in relations
+            {**_ends(owner, relation.key), **row_of(relation), "turns": list(relation.turns)}
+            for relation in relations
         ]
         self._write("put_relations", rows)
 
@@ -111,7 +112,7 @@ class Neo4jRelations(RelationStore):
 
         def fetch(wanted: int) -> tuple[list[str], Vectors]:
             given = {"owner": owner, "embedding": query.tolist(), "most": wanted}
-            nodes = [_node(one["n"]) for one in self._read(self._cypher["similar"], **given)]
+            nodes = [_node(record["n"]) for record in self._read(self._cypher["similar"], **given)]
             seen.update((node.id, node) for node in nodes)
             rows = np.array([node.vector for node in nodes], dtype=np.float32)
             return [node.id for node in nodes], rows
@@ -120,17 +121,17 @@ class Neo4jRelations(RelationStore):
 
     def _read_nodes(self, owner: str, ids: Collection[str] | None) -> Iterable[Node]:
         if ids is None:
-            found = self._read(f"{self._nodes} RETURN n", owner=owner)
+            rows = self._read(f"{self._nodes} RETURN n", owner=owner)
         else:
-            found = self._read(f"{self._named} RETURN n", keys=_keys(owner, ids))
-        return [_node(one["n"]) for one in found]
+            rows = self._read(f"{self._named} RETURN n", keys=_keys(owner, ids))
+        return [_node(row["n"]) for row in rows]
 
     def _read_relations(self, owner: str, nodes: Collection[str] | None) -> Iterable[Relation]:
         if nodes is None:
-            found = self._read(self._cypher["relations"], owner=owner)
+            rows = self._read(self._cypher["relations"], owner=owner)
         else:
-            found = self._read(self._cypher["relations_of"], keys=_keys(owner, nodes))
-        return [relation_of(one["source"], one["r"], one["target"]) for one in found]
+            rows = self._read(self._cypher["relations_of"], keys=_keys(owner, nodes))
+        return [relation_of(row["source"], row["r"], row["target"]) for row in rows]
 
     def _write(self, name: str, rows: Sequence[dict[str, Any]]) -> None:
         """Run the statement of this name with all of `rows`, in one transaction."""
@@ -151,7 +152,7 @@ class Neo4jRelations(RelationStore):
         Raises InputError, and changes nothing, if the server does not commit.
         """
         with self._session() as session:
-            session.execute_write(lambda t: [t.run(statement, one).consume() for one in parameters])
+            session.execute_write(lambda t: [t.run(statement, row).consume() for row in parameters])
 
     def _index(self) -> None:
         """Create the indexes of the nodes. The syntax of Neo4j is tried first, then that of

@@ -132,7 +132,7 @@ class NetworkxRelations(RelationStore):
     def _nearest(self, owner: str, query: Vectors, most: int) -> Iterable[NearNode]:
         nodes = self._graph(owner).nodes
         near = self._vectors.nearest(owner, query, most)
-        return [NearNode(nodes[one.id]["node"], one.cosine) for one in near]
+        return [NearNode(nodes[hit.id]["node"], hit.cosine) for hit in near]
 
     def _read_nodes(self, owner: str, ids: Collection[str] | None) -> Iterable[Node]:
         nodes = self._graph(owner).nodes
@@ -175,11 +175,11 @@ class NetworkxRelations(RelationStore):
         self._forget(owner)
         graph = nx.MultiDiGraph()
         rows = self._db.execute("SELECT * FROM nodes WHERE owner = ?", (owner,))
-        nodes = [node_of(one, np.frombuffer(one["vector"], dtype=np.float32)) for one in rows]
+        nodes = [node_of(row, np.frombuffer(row["vector"], dtype=np.float32)) for row in rows]
         self._insert(owner, graph, nodes)
         rows = self._db.execute("SELECT * FROM relations WHERE owner = ?", (owner,))
-        relations = [{**one, "turns": json.loads(one["turns"])} for one in rows]
-        _connect(graph, [relation_of(one["source"], one, one["target"]) for one in relations])
+        relations = [{**row, "turns": json.loads(row["turns"])} for row in rows]
+        _connect(graph, [relation_of(row["source"], row, row["target"]) for row in relations])
         self._graphs[owner], self._versions[owner] = graph, self._version(owner)
 
     def _forget(self, owner: str) -> None:

@@ -74,7 +74,7 @@ class QdrantEdgeVectors(VectorStore):
             keyword = edge.PayloadSchemaType.Keyword
             shard.update(edge.UpdateOperation.create_field_index("owner", keyword))
             for hits in stored:
-                points = [edge.Point(one.id, one.vector, one.payload) for one in hits]
+                points = [edge.Point(hit.id, hit.vector, hit.payload) for hit in hits]
                 if points:
                     shard.update(edge.UpdateOperation.upsert_points(points))
             shard.flush()
@@ -118,8 +118,8 @@ class QdrantEdgeVectors(VectorStore):
         return of_hits(self._shard.query(request))
 
     def _ids(self, owner: str) -> Iterable[str]:
-        found = pages(lambda offset: self._page(offset, PAGE, filter=_only(owner, None)))
-        return (hit.payload["id"] for hits in found for hit in hits)
+        batches = pages(lambda offset: self._page(offset, PAGE, filter=_only(owner, None)))
+        return (hit.payload["id"] for hits in batches for hit in hits)
 
     def _page(self, offset: Any, most: int, **more: Any) -> Any:
         request = _engine().ScrollRequest(offset=offset, limit=most, with_payload=True, **more)

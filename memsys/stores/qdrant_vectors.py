@@ -108,8 +108,8 @@ class QdrantVectors(VectorStore):
 
     def _ids(self, owner: str) -> Iterable[str]:
         only = {"scroll_filter": _only(owner, None), "limit": PAGE}
-        found = pages(lambda offset: self._ask("scroll", **only, offset=offset))
-        return (hit.payload["id"] for hits in found for hit in hits)
+        batches = pages(lambda offset: self._ask("scroll", **only, offset=offset))
+        return (hit.payload["id"] for hits in batches for hit in hits)
 
     def _ask(self, method: str, **arguments: Any) -> Any:
         """Return what a method of the client returns for the collection."""

@@ -84,7 +84,7 @@ class RelationStore(EngineStore):
         none, if an end is not a node of `owner`.
         """
         with self._change(owner):
-            ends = [(one.key, end) for one in relations for end in (one.source, one.target)]
+            ends = [(edge.key, end) for edge in relations for end in (edge.source, edge.target)]
             present = self._present(owner, {end for _, end in ends})
             faults = {
                 f"relation_store: the relation {key} of {owner!r} has an end, {end!r}, that is no "
@@ -92,7 +92,7 @@ class RelationStore(EngineStore):
                 for key, end in ends
             }
             refuse(faults)
-            self._write_relations(owner, list({one.key: one for one in relations}.values()))
+            self._write_relations(owner, list({edge.key: edge for edge in relations}.values()))
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
         """Delete the relations with these keys; unknown ones are ignored, nodes stay."""
@@ -112,7 +112,7 @@ class RelationStore(EngineStore):
         with self._lock:
             query = checked(vector[None], 1, self._dimension(), "relation_store")[0]
             near = self._nearest(owner, query, most)
-            return [one for one in near if one.cosine >= threshold]
+            return [node for node in near if node.cosine >= threshold]
 
     def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
         """Return the existing nodes with these ids (None: all), sorted by id."""
@@ -122,7 +122,7 @@ class RelationStore(EngineStore):
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
         """Return the relations from or to one of `nodes` (None: all), sorted by key."""
         with self._lock:
-            by_key = {one.key: one for one in self._read_relations(owner, nodes)}
+            by_key = {relation.key: relation for relation in self._read_relations(owner, nodes)}
             return [by_key[key] for key in sorted(by_key)]
 
     def clear(self, owner: str) -> None:
@@ -192,6 +192,8 @@ def relation_of(source: str, row: Mapping[str, Any], target: str) -> Relation:
 
 def _fields(kind: type[Node | Relation], row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of `kind` in a row; a graph database has no property without a value."""
-    found = {one.name: row[one.name] for one in fields(kind) if row.get(one.name) is not None}
-    times = {name: found[name] for name in ("created", "last_seen", "ended") if name in found}
-    return found | {name: datetime.fromisoformat(time) for name, time in times.items()}
+    values = {
+        field.name: row[field.name] for field in fields(kind) if row.get(field.name) is not None
+    }
+    times = {name: values[name] for name in ("created", "last_seen", "ended") if name in values}
+    return values | {name: datetime.fromisoformat(time) for name, time in times.items()}

@@ -38,9 +38,9 @@ def singles(vectors: Iterable[Vectors]) -> int:
     return sum(4 * vector.size for vector in vectors)
 
 
-def together(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+def together(sizes: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
     """Return the sums of several sizes by unit; a missing unit counts as 0."""
-    return {unit: one.get(unit, 0) + other.get(unit, 0) for unit in {**one, **other}}
+    return {unit: sizes.get(unit, 0) + other.get(unit, 0) for unit in {**sizes, **other}}
 
 
 def _plain(value: Any) -> Any:
@@ -48,7 +48,7 @@ def _plain(value: Any) -> Any:
         return value.isoformat()
     kind: type = type(value)
     row = {name: getattr(value, name) for name in _names(kind)}
-    return {name: one for name, one in row.items() if one is not None or name not in _IF_KNOWN}
+    return {name: cell for name, cell in row.items() if cell is not None or name not in _IF_KNOWN}
 
 
 @cache

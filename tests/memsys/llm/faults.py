@@ -32,8 +32,8 @@ def message(value: Body, finish: str) -> Behaviour:
 
     def behave(handler: Handler, body: Body) -> None:
         answered = right_answer({"model": body["model"], "messages": body["messages"]})
-        said = {"role": "assistant", **value}
-        answered["choices"][0] |= {"message": said, "finish_reason": finish}
+        chat_message = {"role": "assistant", **value}
+        answered["choices"][0] |= {"message": chat_message, "finish_reason": finish}
         handler.reply(200, answered)
 
     return behave

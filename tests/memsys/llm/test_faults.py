@@ -234,8 +234,8 @@ def test_pauses_between_attempts_hold_no_place(make, monkeypatch):
         client.complete([{"role": "user", "content": "something else"}])
         go_on.set()
         waiting.join()
-        said = [body["messages"][0]["content"] for body in server.bodies]
-    assert said == ["hello there", "something else", "hello there"]
+        messages = [body["messages"][0]["content"] for body in server.bodies]
+    assert messages == ["hello there", "something else", "hello there"]
 
 
 KEY = "sk-very-secret-0123456789"

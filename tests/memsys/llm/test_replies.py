@@ -55,22 +55,22 @@ def test_a_reply_is_its_answer_or_an_error_live_and_replayed(
 ):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     case, asked = CASES[name], [{"role": "user", "content": name}]
-    said = []
+    outputs = []
     before = everything.requests
     for client, meter in clients:
         with meter.phase() as reading:
             if case.answer is None:
                 with pytest.raises(LLMError, match=case.error) as error:
                     client.complete(asked)
-                said.append((str(error.value), reading.usage))
+                outputs.append((str(error.value), reading.usage))
             else:
-                said.append((client.complete(asked).text, reading.usage))
-                assert said[-1][0] == case.answer
-    assert said[0] == said[1]
+                outputs.append((client.complete(asked).text, reading.usage))
+                assert outputs[-1][0] == case.answer
+    assert outputs[0] == outputs[1]
     assert everything.requests == before + 1
     [key] = reading.keys
     assert Recording(folder).requests([key])[key] == everything.bodies[-1]
-    assert KEY not in said[0][0]
+    assert KEY not in outputs[0][0]
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert files
     assert not [path for path in files if KEY.encode() in path.read_bytes()]

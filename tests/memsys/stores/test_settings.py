@@ -67,10 +67,10 @@ print(second.ids("ann"))
 
 def test_one_qdrant_edge_at_a_time_has_a_folder_open(tmp_path):
     """In a process of its own: of each refusal the engine keeps a trace, which takes 40 MB."""
-    refused, found = run(ONE_AT_A_TIME, tmp_path / "shard").stdout.splitlines()
+    refused, output = run(ONE_AT_A_TIME, tmp_path / "shard").stdout.splitlines()
     assert f"vector_store.path={tmp_path / 'shard'}" in refused
     assert "no other store has open" in refused
-    assert found == "['a']"
+    assert output == "['a']"
 
 
 def test_a_folder_that_is_not_of_qdrant_edge(tmp_path):
