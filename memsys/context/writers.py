@@ -140,7 +140,7 @@ class ContextWriter(ABC):
         ordered = sorted(candidates, key=lambda candidate: candidate.memory.time)
         index, text = count(1), ""
         for opening, origins, closing in self.layers:
-            lines = [self.line(one, next(index)) for one in ordered if one.origin in origins]
+            lines = [self.line(entry, next(index)) for entry in ordered if entry.origin in origins]
             text += opening + "".join(lines) + closing if lines else ""
         return self.root[0] + text + self.root[1] if ordered else ""
 

@@ -139,8 +139,8 @@ def build_graph(memories: Sequence[Memory], settings: GraphSettings) -> MemoryGr
         for column, weight in zip(column_list[part], weights[part].tolist(), strict=True)
     )
     store.add(
-        (ENTITY + keys[one], ENTITY + keys[other], related_to, n / (used[one] + used[other] - n))
-        for (one, other), n in together.items()
+        (ENTITY + keys[i], ENTITY + keys[j], related_to, n / (used[i] + used[j] - n))
+        for (i, j), n in together.items()
     )
     start_nodes = {
         memory.id: ENTITY + keys[column_list[part.start]]

@@ -165,11 +165,11 @@ def recurring(texts: Iterable[str]) -> frozenset[str]:
     """
     chinese = (text for text in texts if not text.isascii())
     parts = [frozenset(_parts(" ".join(_RUN.findall(text)))) for text in chinese]
-    parts = [one for one in parts if one]
+    parts = [segments for segments in parts if segments]
     maximal: set[str] = set()
     shorter: Mapping[str, int] = {}
     for length in range(_SHORTEST, _LONGEST + 2):
-        counts = Counter(gram for one in parts for gram in _grams(one, length, shorter))
+        counts = Counter(gram for segments in parts for gram in _grams(segments, length, shorter))
         frequency = {gram: count for gram, count in counts.items() if count > 1}
         within = {
             gram

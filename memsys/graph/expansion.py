@@ -122,12 +122,12 @@ def expand(
                     best[node] = ExpandedMemory(memory_id, seed, via, edge, relevant, score)
         fresh = sorted(best.values(), key=_best_first)[: settings.per_seed]
         added += fresh
-        visited |= {MEMORY + one.memory_id for one in fresh}
+        visited |= {MEMORY + memory.memory_id for memory in fresh}
     return Expanded(sorted(added, key=_best_first), entities)
 
 
-def _best_first(one: ExpandedMemory) -> tuple[float, str]:
-    return -one.score, one.memory_id
+def _best_first(memory: ExpandedMemory) -> tuple[float, str]:
+    return -memory.score, memory.memory_id
 
 
 def _reached_entities(

@@ -47,7 +47,7 @@ def connectivity(graph: MemoryGraph, memories: Sequence[Memory]) -> list[Connect
     around = graph.store.neighbours([MEMORY + memory.id for memory in memories])
     names = sorted({edge.node for edges in around for edge in edges})
     between = dict(zip(names, graph.store.neighbours(names), strict=True))
-    found = []
+    rows = []
     for edges in around:
         inside = {edge.node for edge in edges}
         weights = [edge.weight for edge in edges]
@@ -59,12 +59,12 @@ def connectivity(graph: MemoryGraph, memories: Sequence[Memory]) -> list[Connect
         ]
         n, e = len(inside), len(weights)
         if not n:
-            found.append(Connectivity())
+            rows.append(Connectivity())
             continue
         w = math.fsum(weights) / e
         g = 0.4 * min(n / 10, 1) + 0.3 * min(e / 20, 1) + 0.3 * min(w, 1)
-        found.append(Connectivity(n, e, w, g))
-    return found
+        rows.append(Connectivity(n, e, w, g))
+    return rows
 
 
 def accesses(graph: MemoryGraph, memories: Sequence[Memory]) -> list[tuple[int, datetime]]:
@@ -83,15 +83,15 @@ def accesses(graph: MemoryGraph, memories: Sequence[Memory]) -> list[tuple[int, 
             names, graph.store.neighbours(names, mentions_only=True), strict=True
         )
     }
-    found = []
+    pairs = []
     for memory, edges in zip(memories, around, strict=True):
         entities = [graph.start_nodes.get(memory.id, ""), *(edge.node for edge in edges)]
         times: Sequence[datetime] = next(
             (mentioned[name] for name in entities if len(mentioned.get(name, ())) > 1), ()
         )
         later = [time for time in times if time > memory.time]
-        found.append((len(later), later[-1] if later else memory.time))
-    return found
+        pairs.append((len(later), later[-1] if later else memory.time))
+    return pairs
 
 
 def access_frequency(count: int) -> float:

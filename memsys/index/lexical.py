@@ -28,11 +28,11 @@ class LexicalIndex:
             return
         bm25 = BM25Okapi(documents, k1=k1, b=b)
         norms = k1 * (1 - b + b * np.array(bm25.doc_len) / bm25.avgdl)
-        found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        postings: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         for row, counts in enumerate(bm25.doc_freqs):
             for term, count in counts.items():
-                found[term].append((row, count))
-        for term, pairs in found.items():
+                postings[term].append((row, count))
+        for term, pairs in postings.items():
             rows, counts = np.array(pairs).T
             self._of[term] = rows, bm25.idf[term] * (counts * (k1 + 1) / (counts + norms[rows]))
 
@@ -63,17 +63,17 @@ class SparseLexicalIndex:
     ) -> None:
         """`texts`: at least 1, each as written or as its terms in order."""
         numbers = _TermNumbers()
-        found, lengths = array("i"), array("i")
+        term_numbers, lengths = array("i"), array("i")
         for text in texts:
-            before = len(found)
+            before = len(term_numbers)
             if isinstance(text, str):
-                found.extend(chain.from_iterable(map(numbers.__getitem__, written(text))))
+                term_numbers.extend(chain.from_iterable(map(numbers.__getitem__, written(text))))
             else:
-                found.extend(map(numbers.vocabulary.__getitem__, text))
-            lengths.append(len(found) - before)
+                term_numbers.extend(map(numbers.vocabulary.__getitem__, text))
+            lengths.append(len(term_numbers) - before)
         self._size, self._vocabulary = len(lengths), dict(numbers.vocabulary)
         starts, self._texts, self._weights, idf = _columns(
-            np.frombuffer(found, np.int32), np.frombuffer(lengths, np.int32), k1, b, smoothed
+            np.frombuffer(term_numbers, np.int32), np.frombuffer(lengths, np.int32), k1, b, smoothed
         )
         self._starts = array("q", starts.tobytes())  # whose numbers are read one by one
         self._idf: list[float] = idf.tolist()
@@ -130,15 +130,14 @@ class _TermNumbers(dict[str, tuple[int, ...]]):
 
 
 def _columns(
-    found: NDArray[np.int32], lengths: NDArray[np.int32], k1: float, b: float, smoothed: bool
+    term_numbers: NDArray[np.int32], lengths: NDArray[np.int32], k1: float, b: float, smoothed: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]:
     """Return the score matrix by term: start of its entries, their texts, their scores; and the idf
     of each term. Score: idf * tf / (tf + k1 * (1 - b + b * length / mean length)); a term of weight
-    0 has no entries. `found`: the term numbers of all texts in order; `lengths`: number of terms
-    per text.
+    0 has no entries. `term_numbers`: those of all texts in order; `lengths`: terms per text.
     """
     n = len(lengths)
-    pairs = found.astype(np.int64) * n + np.repeat(np.arange(n), lengths)
+    pairs = term_numbers.astype(np.int64) * n + np.repeat(np.arange(n), lengths)
     pairs, counts = np.unique(pairs, return_counts=True)
     of, texts = np.divmod(pairs, n)
     frequency = np.bincount(of)

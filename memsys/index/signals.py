@@ -97,13 +97,13 @@ class Signals:
                 if term not in name_terms
             ]
         )
-        self._times = np.array([has_cue("states_time", one) for one in contents], dtype=float)
-        self._counts = np.array([has_cue("states_count", one) for one in contents], dtype=float)
-        self._questions = np.array([ends_as_question(one) for one in contents], dtype=float)
+        self._times = np.array([has_cue("states_time", text) for text in contents], dtype=float)
+        self._counts = np.array([has_cue("states_count", text) for text in contents], dtype=float)
+        self._questions = np.array([ends_as_question(text) for text in contents], dtype=float)
         self._spans = _spans(memories)
         times = (memory.time for memory in reversed(memories) if memory.time != UNDATED)
         self._last = next(times, None)  # of the last memory that has one
-        self._term_counts = [len(terms(one)) for one in contents]
+        self._term_counts = [len(terms(text)) for text in contents]
         lengths = np.array(self._term_counts, dtype=float)
         self._lengths = np.minimum(np.log1p(lengths) / np.log1p(_LONG), 1.0)
 
@@ -114,7 +114,7 @@ class Signals:
         query = dict.fromkeys(terms(question), 1.0)
         nothing = np.zeros(len(self._memories))
         speaker = named_speaker(question, self._names)
-        found = {
+        signals = {
             "words": self._words.shares(query),
             "window_words": self._by_window.shares(query),
             "session_words": self._by_session.shares(query)[self._session],
@@ -126,23 +126,23 @@ class Signals:
             "length": self._lengths,
             "date": self._dates(question),
         }
-        found["feedback"] = self._feedback(found)
-        return found
+        signals["feedback"] = self._feedback(signals)
+        return signals
 
     def _window_norms(self, vectors: Vectors) -> Scores:
         """Return the length of each window's vector, shape (n,), without copying `vectors`."""
         n = len(vectors)
 
         def products(step: int) -> Scores:  # of each row with the one `step` after it, 0 at the end
-            found = np.zeros(n)
-            found[: n - step] = np.einsum("ij,ij->i", vectors[: n - step], vectors[step:])
-            return found
+            dots = np.zeros(n)
+            dots[: n - step] = np.einsum("ij,ij->i", vectors[: n - step], vectors[step:])
+            return dots
 
-        one, next_, second = products(0), products(1), products(2)
+        own, next_, second = products(0), products(1), products(2)
         before, after = self._before.astype(float), self._after.astype(float)
         squares = (
-            one
-            + _BESIDE**2 * (before * np.roll(one, 1) + after * np.roll(one, -1))
+            own
+            + _BESIDE**2 * (before * np.roll(own, 1) + after * np.roll(own, -1))
             + 2 * _BESIDE * (before * np.roll(next_, 1) + after * next_)
             + 2 * _BESIDE**2 * before * after * np.roll(second, 1)
         )
@@ -156,11 +156,11 @@ class Signals:
         summed[self._after] += _BESIDE * cosines[1:][self._after[:-1]]
         return standardised(summed / self._norms)
 
-    def _feedback(self, found: Mapping[str, Scores]) -> Scores:
+    def _feedback(self, signals: Mapping[str, Scores]) -> Scores:
         first = (
-            min_max(found["window_words"])
-            + min_max(found["window_cosine"])
-            + 0.5 * found["speaker"]
+            min_max(signals["window_words"])
+            + min_max(signals["window_cosine"])
+            + 0.5 * signals["speaker"]
         )
         best = top(first, _FEEDBACK_MEMORIES)
         weights = np.exp(_FEEDBACK_SHARPNESS * (first[best] - first[best[0]]))
@@ -215,7 +215,7 @@ def _spans(memories: Sequence[Memory]) -> tuple[NDArray[np.int64], NDArray[np.in
 def _sessions(memories: Sequence[Memory], owners: Sequence[str]) -> NDArray[np.int64]:
     """Return the number of each memory's session, shape (n,), from 0."""
     keys = [(owner, memory.session_time) for memory, owner in zip(memories, owners, strict=True)]
-    changes = [0, *(int(one != other or other[1] == UNDATED) for one, other in pairwise(keys))]
+    changes = [0, *(int(key != other or other[1] == UNDATED) for key, other in pairwise(keys))]
     return np.cumsum(np.array(changes, dtype=np.int64))
 
 
@@ -226,6 +226,6 @@ def standardised(scores: Scores) -> Scores:
     return away / spread if spread > _EQUAL else np.zeros(len(scores))
 
 
-def _periods(text: str, said: datetime) -> list[tuple[date, date]]:
-    """Return first and last day of the periods that `text` names, said at `said`."""
-    return [(one.period.first, one.period.last) for one in dates_of(text, said.date())]
+def _periods(text: str, time: datetime) -> list[tuple[date, date]]:
+    """Return first and last day of the periods that `text` names, said at `time`."""
+    return [(mention.period.first, mention.period.last) for mention in dates_of(text, time.date())]

@@ -178,9 +178,9 @@ class TokenIndex:
 
     def __init__(self, memories: Sequence[TokenVectors]) -> None:
         """`memories`: the tokens of each, at least one memory."""
-        self._vectors = np.concatenate([one.vectors for one in memories])
-        self._ends = np.cumsum([0, *(len(one.ids) for one in memories)])
-        present = np.concatenate([np.unique(one.ids) for one in memories])
+        self._vectors = np.concatenate([memory.vectors for memory in memories])
+        self._ends = np.cumsum([0, *(len(memory.ids) for memory in memories)])
+        present = np.concatenate([np.unique(memory.ids) for memory in memories])
         self._frequencies = np.bincount(present)  # number of memories by token id
 
     @cached_property

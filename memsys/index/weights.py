@@ -50,7 +50,7 @@ def named_speaker(question: str, speakers: Collection[str]) -> str | None:
         meant = [role for role, pronoun in _ROLES.items() if pronoun.search(low)]
         named = [role for role in meant if role in speakers] if len(meant) == 1 else []
     else:
-        named = [one for one in dict.fromkeys(speakers) if _name(one).search(question)]
+        named = [speaker for speaker in dict.fromkeys(speakers) if _name(speaker).search(question)]
     return named[0] if len(named) == 1 else None
 
 
@@ -140,10 +140,10 @@ def load_weights(path: Path = WEIGHTS) -> FusionWeights:
         for signal, weight in weights.items():
             check_number(f"{path}: {name}.{signal}", weight, -_LARGEST, _LARGEST)
     coverage = read.get("coverage")
-    shares = [one for one in coverage if fits(one, Share)] if isinstance(coverage, list) else []
+    shares = [item for item in coverage if fits(item, Share)] if isinstance(coverage, list) else []
     if coverage != shares or len(shares) != 2 or shares[0] >= shares[1]:
         raise InputError(f"{path}: coverage: must be two numbers of 0 to 1, the second the larger")
-    sets = {name: {one: float(read[name][one]) for one in SETS[name]} for name in SETS}
+    sets = {name: {signal: float(read[name][signal]) for signal in SETS[name]} for name in SETS}
     return FusionWeights(**sets, coverage=(float(shares[0]), float(shares[1])))
 
 

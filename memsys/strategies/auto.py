@@ -79,7 +79,7 @@ class Auto(Strategy):
         signals = store.signals.of(query.text, cosines)
         fused = min_max(store.fused(query.text, signals))
         rows = store.rows
-        restart = {rows[one.memory.id]: one.score for one in self.best(fused, self._seeds)}
+        restart = {rows[seed.memory.id]: seed.score for seed in self.best(fused, self._seeds)}
         walk = store.walk.scores(restart, self._damping, self._steps)
         signals["walk"] = np.log1p(len(walk) * walk)
         if cosines is not None:

@@ -42,7 +42,7 @@ class Conjunction(NamedTuple):
     @property
     def are_names(self) -> bool:
         """Return whether each conjunct begins with a capital, or has no case, as in Chinese."""
-        return not any(one[0].islower() or one[0].isdigit() for one in self.conjuncts)
+        return not any(text[0].islower() or text[0].isdigit() for text in self.conjuncts)
 
 
 class _Span(NamedTuple):
@@ -59,16 +59,16 @@ def conjunction_of(question: str) -> Conjunction | None:
     if not spans:
         return None
     start, end = spans[0].start, spans[-1].end
-    conjuncts = tuple(question[one.start : one.end] for one in spans)
-    alone = (f"{question[:start]}{one}{question[end:]}" for one in conjuncts)
-    questions = tuple(_PAIRED.sub("", one).strip() for one in alone)
+    conjuncts = tuple(question[span.start : span.end] for span in spans)
+    alone = (f"{question[:start]}{conjunct}{question[end:]}" for conjunct in conjuncts)
+    questions = tuple(_PAIRED.sub("", text).strip() for text in alone)
     return Conjunction(conjuncts, question[start:end], questions)
 
 
 def _english(text: str, quoted: Sequence[_Span]) -> list[_Span]:
     """Return the conjuncts at the first and, or, & that joins phrases."""
-    found = (_Span(*match.span()) for match in _PIECE.finditer(text))
-    inside = [one for one in found if not any(q.start <= one.start < q.end for q in quoted)]
+    spans = (_Span(*match.span()) for match in _PIECE.finditer(text))
+    inside = [span for span in spans if not any(q.start <= span.start < q.end for q in quoted)]
     pieces = sorted([*inside, *quoted])  # a quotation is one piece
     words = [text[piece.start : piece.end] for piece in pieces]
     for place, word in enumerate(words):
@@ -126,27 +126,27 @@ def _joins(words: Sequence[str], place: int, head: int) -> bool:
 def _chinese(text: str, quoted: Sequence[_Span]) -> list[_Span]:
     """Return the conjuncts around the first 和, 与, 跟 or 、, each of 2 to 4 characters."""
     for match in _CJK_AND.finditer(text):
-        if any(one.start <= match.start() < one.end for one in quoted):
+        if any(quote.start <= match.start() < quote.end for quote in quoted):
             continue
         spans = [_cjk_before(text, match.start()), _cjk_after(text, match.end())]
         while (start := spans[0].start) > 0 and _CJK_AND.match(text[start - 1]):
             spans.insert(0, _cjk_before(text, start - 1))
         while spans[-1].end < len(text) and _CJK_AND.match(text[spans[-1].end]):
             spans.append(_cjk_after(text, spans[-1].end + 1))
-        if all(one.end - one.start >= _CJK_SHORT for one in spans):
+        if all(span.end - span.start >= _CJK_SHORT for span in spans):
             return spans
     return []
 
 
 def _cjk_before(text: str, end: int) -> _Span:
-    first = max([0, *(one.end() for one in _CJK_BREAK.finditer(text, 0, end))])
-    joined = max([first, *(one.end() for one in _CJK_AND.finditer(text, first, end))])
+    first = max([0, *(m.end() for m in _CJK_BREAK.finditer(text, 0, end))])
+    joined = max([first, *(m.end() for m in _CJK_AND.finditer(text, first, end))])
     return _Span(max(joined, end - _CJK_LONG), end)
 
 
 def _cjk_after(text: str, start: int) -> _Span:
     ends = (pattern.search(text, start) for pattern in (_CJK_BREAK, _CJK_AND))
-    return _Span(start, min([start + _CJK_LONG, len(text), *(one.start() for one in ends if one)]))
+    return _Span(start, min([start + _CJK_LONG, len(text), *(m.start() for m in ends if m)]))
 
 
 class Decompose(Strategy):
@@ -175,24 +175,28 @@ class Decompose(Strategy):
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by turns; the trace has the question of each conjunct."""
-        found = conjunction_of(query.text)
-        if found is None or (self._names and not found.are_names) or self._is_unit(found):
+        conjunction = conjunction_of(query.text)
+        if (
+            conjunction is None
+            or (self._names and not conjunction.are_names)
+            or self._is_unit(conjunction)
+        ):
             return self.best(self.store.ranking(query.text, self._start)), {}
-        texts = [query.text, *found.questions] if self._whole else found.questions
+        texts = [query.text, *conjunction.questions] if self._whole else conjunction.questions
         rankings = [self.best(self.store.ranking(text, self._start)) for text in texts]
-        turns = (one for place in zip_longest(*rankings) for one in place if one)
-        unique = {one.memory.id: one for one in turns}
-        ranked = [replace(one, score=1 / n) for n, one in enumerate(unique.values(), 1)]
-        return ranked[: self.reach], {"conjuncts": list(found.questions)}
+        turns = (candidate for place in zip_longest(*rankings) for candidate in place if candidate)
+        unique = {candidate.memory.id: candidate for candidate in turns}
+        ranked = [replace(candidate, score=1 / n) for n, candidate in enumerate(unique.values(), 1)]
+        return ranked[: self.reach], {"conjuncts": list(conjunction.questions)}
 
-    def _is_unit(self, found: Conjunction) -> bool:
+    def _is_unit(self, conjunction: Conjunction) -> bool:
         """Return whether the conjuncts occur together as written in at least half of the memories
         that have the rarest of them.
         """
         patterns = [
             re.compile(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])", re.IGNORECASE)
-            for text in (found.whole, *found.conjuncts)
+            for text in (conjunction.whole, *conjunction.conjuncts)
         ]
         contents = [memory.content for memory in self.store.memories]
-        together, *each = (sum(map(bool, map(one.search, contents))) for one in patterns)
+        together, *each = (sum(map(bool, map(pattern.search, contents))) for pattern in patterns)
         return 2 * together >= max(min(each), 1)

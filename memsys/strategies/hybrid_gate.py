@@ -45,7 +45,7 @@ class HybridGate(GraphExpand):
         cosines = self.store.ranking(query.text, "vector")
         ranking = self.store.ranking(query.text, self._start, cosines)
         rows, seeds = self.store.rows, self.best(ranking, self._expansion.seeds)
-        similarities = [cosines.of(rows[one.memory.id]) for one in seeds]
+        similarities = [cosines.of(rows[seed.memory.id]) for seed in seeds]
         embedder = self.parts.embedder
         typical = embedder.typical_by_language.get(self.store.language, embedder.typical_similarity)
         decision = self._gate.decide(query.text, similarities, typical)

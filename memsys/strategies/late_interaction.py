@@ -55,10 +55,12 @@ class LateInteraction(Strategy):
         pool = self.best(relevance, self._pool)
         if not pool:
             return [], {}
-        rows = [self.store.rows[one.memory.id] for one in pool]
+        rows = [self.store.rows[candidate.memory.id] for candidate in pool]
         late = min_max(self.store.max_sim(query.text, rows, self._idf))
-        direct = min_max(np.array([one.score for one in pool]))
+        direct = min_max(np.array([candidate.score for candidate in pool]))
         scores = self._weight * late + (1 - self._weight) * direct
-        mixed = [replace(one, score=float(s)) for one, s in zip(pool, scores, strict=True)]
-        mixed.sort(key=lambda one: -one.score)
+        mixed = [
+            replace(candidate, score=float(s)) for candidate, s in zip(pool, scores, strict=True)
+        ]
+        mixed.sort(key=lambda candidate: -candidate.score)
         return self.continued(mixed, relevance), {}

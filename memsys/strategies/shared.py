@@ -20,7 +20,7 @@ class Shared:
     def __init__(self, limit: int = _MEMORIES) -> None:
         self._limit = self._room = limit
         self._data: tuple[Hashable, object] | None = None
-        self._made: dict[Hashable, tuple[object, float]] = {}
+        self._values: dict[Hashable, tuple[object, float]] = {}
 
     def loaded(self, key: Hashable, load: Callable[[], T]) -> T:
         """Return what `load` returned when it was called last with the same `key`, else what it
@@ -28,7 +28,7 @@ class Shared:
         """
         if self._data is None or self._data[0] != key:
             self._data, self._room = None, self._limit
-            self._made.clear()
+            self._values.clear()
             self._data = key, load()
         return self._data[1]  # type: ignore[return-value]
 
@@ -37,12 +37,12 @@ class Shared:
         Where it is there already, the meter adds the milliseconds that making it took.
         """
         started = time.perf_counter()
-        if (found := self._made.get(key)) is not None:
-            value, ms = found
+        if (entry := self._values.get(key)) is not None:
+            value, ms = entry
             meter.note(Call((time.perf_counter() - started) * 1000, ms, False, shared=True))
             return value  # type: ignore[return-value]
-        made = make()
+        result = make()
         if memories <= self._room:
             self._room -= memories
-            self._made[key] = made, (time.perf_counter() - started) * 1000
-        return made
+            self._values[key] = result, (time.perf_counter() - started) * 1000
+        return result

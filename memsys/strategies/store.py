@@ -96,8 +96,8 @@ class Store:
         self.memories[first:end] = memories
         self.owners[first:end] = [owner] * len(memories)
         self.drop_derived()
-        present = {(one.content, one.index_text, one.turns) for one in memories}
-        return [one for one in old if (one.content, one.index_text, one.turns) not in present]
+        present = {(unit.content, unit.index_text, unit.turns) for unit in memories}
+        return [unit for unit in old if (unit.content, unit.index_text, unit.turns) not in present]
 
     def drop_derived(self) -> None:
         """Drop all cached properties; the next query builds them again."""
@@ -121,7 +121,7 @@ class Store:
         texts = [memory.index_text for memory in self.memories]
         kind = LexicalIndex if settings.lexical == "rank_bm25" else SparseLexicalIndex
         k1, b = settings.k1, settings.b
-        return self._made(("words", kind, k1, b), lambda: kind(texts, k1, b))
+        return self._share(("words", kind, k1, b), lambda: kind(texts, k1, b))
 
     @cached_property
     def by_token(self) -> TokenIndex:
@@ -139,7 +139,7 @@ class Store:
         vectors = None
         if self.understood:
             vectors, embedder = self.by_vector.vectors(), self._parts.embedder.name
-        return self._made(
+        return self._share(
             ("signals", owners, embedder, k1, b), lambda: Signals(memories, owners, vectors, k1, b)
         )
 
@@ -164,7 +164,7 @@ class Store:
             assert isinstance(graph, CsrStore)  # noqa: S101 - for the type checker
             return PageRank(graph)
 
-        return self._made(("walk", settings), make)
+        return self._share(("walk", settings), make)
 
     @cached_property
     def statistics(self) -> list[GraphStatistics]:
@@ -172,13 +172,13 @@ class Store:
         graph, settings = self.graph, self._parts.graph  # the time of the graph is its own
         if isinstance(settings, WrittenGraph):
             return graph_statistics(graph, self.memories)
-        return self._made(("statistics", settings), lambda: graph_statistics(graph, self.memories))
+        return self._share(("statistics", settings), lambda: graph_statistics(graph, self.memories))
 
     @cached_property
     def language(self) -> str:
         """The ISO 639-1 code of the language of most memories; "und" if they say too little."""
         contents = [memory.content for memory in self.memories]
-        return self._made(("language",), lambda: language_of(contents))
+        return self._share(("language",), lambda: language_of(contents))
 
     @property
     def understood(self) -> bool:
@@ -267,7 +267,7 @@ class Store:
         memsys/stores/size.py.
         """
         tokens: TokenIndex | None = self.__dict__.get("by_token")
-        return sum(one.bytes for one in (self._vectors, tokens) if one is not None)
+        return sum(index.bytes for index in (self._vectors, tokens) if index is not None)
 
     def _insert(self, vectors: Vectors) -> VectorIndex:
         """Append the vectors, shape (n, d), of the next n memories; return the index of all."""
@@ -288,11 +288,11 @@ class Store:
         if self._vectors is None or first >= len(self._vectors):
             return  # not embedded yet
         stored = self._vectors.rows()
-        known = dict(zip((one.content for one in old), stored[first:], strict=False))
-        missing = [one.content for one in new if one.content not in known]
+        vectors = dict(zip((memory.content for memory in old), stored[first:], strict=False))
+        missing = [memory.content for memory in new if memory.content not in vectors]
         if missing:
-            known |= zip(missing, self._parts.embedder.documents(missing), strict=True)
-        rows = [known[one.content] for one in new]
+            vectors |= zip(missing, self._parts.embedder.documents(missing), strict=True)
+        rows = [vectors[memory.content] for memory in new]
         rows = [*stored[:first], *rows, *stored[first + len(old) :]]
         self._vectors = None
         if rows:
@@ -304,15 +304,15 @@ class Store:
             return source.build(self.memories)
         assert isinstance(source, GraphSettings)  # noqa: S101 - a strategy that uses it opens it
         if source.store == "csr":
-            return self._made(
+            return self._share(
                 ("graph", source), lambda: build_csr(self.memories, self.rows, source)
             )
-        graph = self._made(("graph", source), lambda: build_graph(self.memories, source))
+        graph = self._share(("graph", source), lambda: build_graph(self.memories, source))
         store = graph.store
         # What another run has looked up would make the same look-ups of this one faster.
         return replace(graph, store=store.unread()) if isinstance(store, NetworkXStore) else graph
 
-    def _made(self, of: tuple[Hashable, ...], make: Callable[[], T]) -> T:
+    def _share(self, of: tuple[Hashable, ...], make: Callable[[], T]) -> T:
         """Return the result of `make`, which depends on the memories and on what `of` names, or
         that of an earlier run.
         """

@@ -63,7 +63,7 @@ STARTING = "graph_score graph_expand hybrid_gate late_interaction decompose grap
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong", "said"),
+    ("name", "wrong", "message"),
     [
         *(
             (name, {"start": "dense"}, "start: 'dense'; use one of vector, lexical")
@@ -85,8 +85,8 @@ STARTING = "graph_score graph_expand hybrid_gate late_interaction decompose grap
         ),
     ],
 )
-def test_wrong_settings_are_named(parts, name, wrong, said):
-    with pytest.raises(InputError, match=rf"^strategy\.{said}"):
+def test_wrong_settings_are_named(parts, name, wrong, message):
+    with pytest.raises(InputError, match=rf"^strategy\.{message}"):
         option(name, parts(BagOfTokens()), **wrong)
 
 

@@ -31,8 +31,8 @@ def test_full_context_is_all_turns_in_their_order_or_the_newest_of_a_budget(part
     embedder = BagOfWords()
     retrieval = ingest_all(FullContext(parts(embedder))).retrieve(QUERIES[0])
     whole = retrieval.context.splitlines(keepends=True)
-    said = [f"{turn.speaker}: {turn.text}" for one in SESSIONS for turn in one.turns]
-    assert [line.strip().split("] ", 1)[1] for line in whole] == said
+    expected = [f"{turn.speaker}: {turn.text}" for one in SESSIONS for turn in one.turns]
+    assert [line.strip().split("] ", 1)[1] for line in whole] == expected
     assert ids(retrieval) == TURN_IDS
     assert retrieval.context.startswith("[2 March 2024, 10:00] Mara: I started")
     assert embedder.batches == []

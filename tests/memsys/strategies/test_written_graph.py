@@ -63,8 +63,8 @@ def model(**own: Any) -> Scripted:
 
 def osha(relations: str = "separate", **own: Any) -> dict[str, Any]:
     """Parts whose facts name Osha in two of three."""
-    told = ("What to cook tonight?", "Osha comes for dinner", "Prawns make Osha ill")
-    facts = [*([fact(text, "Mara", 1)] for text in told), []]
+    texts = ("What to cook tonight?", "Osha comes for dinner", "Prawns make Osha ill")
+    facts = [*([fact(text, "Mara", 1)] for text in texts), []]
     numbers: dict[str, Any] = {"summary_prompt": None, "exchange": 1, "recent": 0}
     unit = Facts(name="facts", prompt="facts_extract", relations=relations, **numbers)
     return {"memory": unit, "graph": written(), "llm": model(facts=facts), **own}
