@@ -41,10 +41,10 @@ def as_started(text: str) -> str:
     """
     if any(Path(word).stem == SCRIPT for word in sys.orig_argv[:2]):  # the console script
         text = _MODULE.sub(f"{SCRIPT} ", text)
-    return _EXTRA.sub(_installed, text)
+    return _EXTRA.sub(_install_command, text)
 
 
-def _installed(match: re.Match[str]) -> str:
+def _install_command(match: re.Match[str]) -> str:
     extra, pins = match[1] or match[2], match[3] or ""
     return (
         f"pip install 'memsys[{extra}]'"

@@ -43,12 +43,12 @@ def find_run(name: str | Path, *, empty: bool = False) -> Path:
             full = [run for run in runs if (run / RECORDS).is_file()]
             full = [run for run in full if (run / RECORDS).stat().st_size]
             begun = runs if empty or not full else full
-            return _taken(given, max(begun, key=lambda run: (run / MANIFEST).stat().st_mtime_ns))
+            return _report(given, max(begun, key=lambda run: (run / MANIFEST).stat().st_mtime_ns))
     except (OSError, ValueError) as error:  # such as a name that is too long
         raise InputError(f"{given:.80}: no usable name of a run ({error!s:.80})") from error
     matching = [run for run in runs if given.strip() and given in run.name]
     if len(matching) == 1:
-        return _taken(given, matching[0])
+        return _report(given, matching[0])
     if matching:
         shown = ", ".join(run.name for run in matching[:_SHOWN])
         more = ", ..." if len(matching) > _SHOWN else ""
@@ -75,6 +75,6 @@ def cache_folder() -> Path:
     return (Path(given) if Path(given).is_absolute() else home / ".local" / "share") / "memsys"
 
 
-def _taken(name: str, folder: Path) -> Path:
+def _report(name: str, folder: Path) -> Path:
     sys.stderr.write(f"{name}: {folder}\n")
     return folder

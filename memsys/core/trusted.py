@@ -66,7 +66,7 @@ def check_addresses(config: object, where: str) -> None:
     """Raise InputError, naming `where`, if `config` names a server that could receive a key or
     texts: other than this machine, those of conf/, and those in MEMSYS_TRUSTED.
     """
-    trusted = {_server(address) for address in (*_shipped_addresses(), *_listed())}
+    trusted = {_server(address) for address in (*_shipped_addresses(), *_entries())}
     for place, server, _ in addresses(config):
         if server not in trusted and urlsplit(server).hostname not in LOOPBACK:
             raise InputError(
@@ -92,9 +92,9 @@ def _check_target(target: object, group: str, place: str) -> None:
     if not isinstance(target, str):
         raise InputError(f"{place}: _target_ is not a name; name a class")
     module, _, name = target.rpartition(".")
-    if target in _shipped(group):
+    if target in _shipped_classes(group):
         return
-    if not any(module == entry or module.startswith(f"{entry}.") for entry in _listed()):
+    if not any(module == entry or module.startswith(f"{entry}.") for entry in _entries()):
         raise InputError(
             f"{place}: {target:.80} is not trusted: only classes of the options in conf/{group} "
             f"are built; if you trust it, set {TRUSTED} to its module (docs/extend.md)"
@@ -117,7 +117,7 @@ def _values(config: object, where: str) -> Iterator[tuple[str, Any]]:
         yield pair
 
 
-def _listed() -> list[str]:
+def _entries() -> list[str]:
     """Return the modules and addresses that the user trusts."""
     return [entry.strip() for entry in os.environ.get(TRUSTED, "").split(",") if entry.strip()]
 
@@ -136,7 +136,7 @@ def _server(url: str) -> str:
 
 
 @cache
-def _shipped(group: str) -> frozenset[str]:
+def _shipped_classes(group: str) -> frozenset[str]:
     """Return the classes that the options of a group name."""
     texts = [file.read_text(encoding="utf-8") for file in (CONF / group).glob("*.yaml")]
     return frozenset(name for text in texts for name in _TARGET.findall(text))

@@ -99,9 +99,9 @@ class CsrStore:
             for row, weight in zip(rows.tolist(), weights.tolist(), strict=True):
                 yield Edge(MEMORY + self._ids[row], "mentions", weight)
             if not mentions_only:
-                yield from self._related(entity, rows)
+                yield from self._related_edges(entity, rows)
 
-    def _related(self, entity: int, rows: Ints) -> Iterator[Edge]:
+    def _related_edges(self, entity: int, rows: Ints) -> Iterator[Edge]:
         """Yield the entities in the same memories, weighted by the Jaccard index of mentions."""
         around = [self.mentions.row(row)[0] for row in rows.tolist()]
         columns, together = np.unique(np.concatenate(around), return_counts=True)

@@ -110,13 +110,13 @@ class Budget:
         with self._settled:
             while self._spent + self._reserved + worst > self._limit:
                 if self._spent + worst > self._limit or not self._under_way:
-                    raise self._reached(self._limit, worst)
+                    raise self._error(self._limit, worst)
                 self._settled.wait()
             self._reserved += worst
             self._under_way += 1
         return partial(self._settle, model, body, worst)
 
-    def _reached(self, limit: float, worst: float) -> BudgetReached:
+    def _error(self, limit: float, worst: float) -> BudgetReached:
         spent = f"{_dollars(self._spent)} spent"
         if self._under_way:
             calls = f"{self._under_way} call{'s' * (self._under_way > 1)} under way"

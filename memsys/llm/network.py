@@ -81,7 +81,7 @@ class Network:
 
     def __init__(self) -> None:
         # By scheme, host and port; single operations of a list are safe for several threads (see
-        # _taken).
+        # _pop).
         self._idle: defaultdict[tuple[str, str], list[_Connection]] = defaultdict(list)
 
     def send(
@@ -129,13 +129,13 @@ class Network:
     def close(self) -> None:
         """Close the connections."""
         for connections in list(self._idle.values()):
-            while connection := _taken(connections):
+            while connection := _pop(connections):
                 connection.http.close()
 
     def _connection(self, url: SplitResult, deadline: float) -> _Connection:
         """Return an idle connection that the server has not closed, or else a new one."""
         idle = self._idle[url.scheme, url.netloc]
-        while connection := _taken(idle):
+        while connection := _pop(idle):
             if not connection.has_ended():
                 connection.deadline = deadline
                 return connection
@@ -160,7 +160,7 @@ class Network:
         return _Connection(http, proxy, deadline)
 
 
-def _taken(idle: list[_Connection]) -> _Connection | None:
+def _pop(idle: list[_Connection]) -> _Connection | None:
     """Remove and return the last connection, if there is one, though other threads do so, too."""
     try:
         return idle.pop()

@@ -183,7 +183,7 @@ class Client(httpx2.BaseTransport):
             answer = _parsed(data, model) if 200 <= status < 300 else None
         except httpx2.ConnectError as error:
             settle(Usage(1))  # nothing was sent
-            if not self._reached and _refused(error):
+            if not self._reached and _is_refused(error):
                 url = request.url
                 place = f"{url.hostname}:{url.port or _PORTS[url.scheme]}"
                 raise InputError(
@@ -246,7 +246,7 @@ def _parsed(data: bytes, model: str) -> Mapping[str, Any]:
     return answer
 
 
-def _refused(error: BaseException) -> bool:
+def _is_refused(error: BaseException) -> bool:
     """Return whether the machine answered that nothing listens at the port."""
     cause = error.__cause__ or error.__context__
-    return isinstance(error, ConnectionRefusedError) or (cause is not None and _refused(cause))
+    return isinstance(error, ConnectionRefusedError) or (cause is not None and _is_refused(cause))

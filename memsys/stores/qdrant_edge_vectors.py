@@ -54,7 +54,7 @@ class QdrantEdgeVectors(VectorStore):
         if not (folder / _CONFIG).exists():
             return None
         size = _size(folder / _CONFIG)
-        self._shard = self._opened(lambda edge: edge.EdgeShard.load(str(folder)))
+        self._shard = self._open(lambda edge: edge.EdgeShard.load(str(folder)))
         return size
 
     def _create(self, dimension: int) -> None:
@@ -87,7 +87,7 @@ class QdrantEdgeVectors(VectorStore):
             _settle(folder)
             return edge.EdgeShard.load(str(folder))
 
-        self._shard, self._size = self._opened(renew), dimension
+        self._shard, self._size = self._open(renew), dimension
 
     def _write(self, owner: str, ids: Sequence[str], rows: Vectors) -> None:
         edge = _engine()
@@ -132,7 +132,7 @@ class QdrantEdgeVectors(VectorStore):
             self._temporary = TemporaryDirectory(prefix="memsys-qdrant-")
         return Path(self._temporary.name) / "shard"
 
-    def _opened(self, make: Callable[[Any], Any]) -> Any:
+    def _open(self, make: Callable[[Any], Any]) -> Any:
         try:
             return make(_engine())
         except Exception as error:  # the engine raises nothing more specific
