@@ -15,6 +15,7 @@ from memsys.llm.base import LLM
 
 # The best threshold on the answers of 14 systems to LoCoMo, whichever system is left out.
 THRESHOLD = 0.21
+_REFERENCE: Reference = "gold"
 # From the same study on 14 systems of LoCoMo; docs/judges.md says how to repeat it.
 NOTE = (
     "not J: it agrees with recorded LLM judges on LoCoMo at kappa .649, and passes 48% of specific "
@@ -36,37 +37,30 @@ def gold_recall(answer: str, gold: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class GoldRecallSettings:
-    """Settings of `judge=gold_recall`. `threshold`: least gold recall that passes an answer."""
+    """Settings of `judge=gold_recall`, and the rule itself: an answer passes that contains at least
+    the share `threshold` of the gold's terms.
+    """
 
     needs_llm: ClassVar = False
     threshold: ShareAbove0 = THRESHOLD
+    name = score_key = "gold_recall"
+    compares = _REFERENCE
 
     def __post_init__(self) -> None:
         """Raise InputError unless 0 < threshold <= 1."""
         check_fields(self, "judge")
 
-    def open(self, llm: LLM | None, named: ModelByName | None = None) -> GoldRecall:
+    def open(self, llm: LLM | None, named: ModelByName | None = None) -> GoldRecallSettings:
         """Return the rule as a judge."""
         del llm, named
-        return GoldRecall(self.threshold)
-
-
-class GoldRecall:
-    """Passes an answer that contains at least the share `threshold` of the gold's terms."""
-
-    name = "gold_recall"
-    score_key = "gold_recall"
-    compares: Reference = "gold"
-
-    def __init__(self, threshold: float = THRESHOLD) -> None:
-        self._threshold = threshold
+        return self
 
     @property
     def details(self) -> Mapping[str, Any]:
         """The threshold, and how far it agrees with language models, reported with its share."""
-        return {"threshold": self._threshold, "note": NOTE}
+        return {"threshold": self.threshold, "note": NOTE}
 
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
         """Return the single verdict of the rule."""
         del question
-        return Judgement({self.name: (gold_recall(answer, gold) >= self._threshold,)})
+        return Judgement({self.name: (gold_recall(answer, gold) >= self.threshold,)})

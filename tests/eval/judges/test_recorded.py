@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval.judges.gold_recall import GoldRecall, GoldRecallSettings, gold_recall
+from eval.judges.gold_recall import GoldRecallSettings, gold_recall
 from eval.judges.llm import LLMJudge
 from eval.judges.panel import Panel
 from eval.judges.recorded import RecordedSettings, read_judged
@@ -91,8 +91,8 @@ def test_share_of_the_golds_terms(answer, gold, expected):
 
 
 def test_the_threshold_decides():
-    assert GoldRecall(0.5).judge("q", "two goats", "a goat").value == 1.0
-    assert GoldRecall(0.51).judge("q", "two goats", "a goat").value == 0.0
+    assert GoldRecallSettings(0.5).judge("q", "two goats", "a goat").value == 1.0
+    assert GoldRecallSettings(0.51).judge("q", "two goats", "a goat").value == 0.0
     for wrong in (0, 1.1):
         with pytest.raises(InputError, match=r"judge\.threshold"):
             GoldRecallSettings(wrong).open(None)
@@ -102,7 +102,9 @@ def test_it_is_never_called_j():
     judge = GoldRecallSettings().open(None)
     assert judge.score_key == "gold_recall" != LLMJudge.score_key
     assert "not J" in judge.details["note"]
-    other = GoldRecall()
-    other.name = "other"
+
+    class Other(GoldRecallSettings):
+        name = "other"
+
     with pytest.raises(InputError, match="not all are models"):
-        Panel([judge, other])
+        Panel([judge, Other()])
