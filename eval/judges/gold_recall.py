@@ -15,12 +15,12 @@ from memsys.llm.base import LLM
 
 # The best threshold on the answers of 14 systems to LoCoMo, whichever system is left out.
 THRESHOLD = 0.21
-_REFERENCE: Reference = "gold"
 # From the same study on 14 systems of LoCoMo; docs/judges.md says how to repeat it.
 NOTE = (
     "not J: it agrees with recorded LLM judges on LoCoMo at kappa .649, and passes 48% of specific "
     "and 43% of vague answers that were written to be wrong"
 )
+_REFERENCE: Reference = "gold"
 
 
 def gold_recall(answer: str, gold: str) -> float:

@@ -13,7 +13,8 @@ from typing import Any
 
 from eval.cli import check_out, code_of, parser
 from eval.records.jsonl import replacing
-from eval.transcripts.importing import KNOWN, Imported, Wanted, read_transcripts
+from eval.transcripts.formats import Export
+from eval.transcripts.importing import KNOWN, Wanted, read_transcripts
 from eval.transcripts.questions import RULES, Silver, questions
 from memsys.core.errors import InputError, check_whole
 from memsys.core.files import shown
@@ -57,9 +58,9 @@ def _import(options: argparse.Namespace) -> None:
         raise InputError("--user and --assistant: must be two different names")
     folder = _folder(options.out)
     wanted = Wanted(names[0], names[1], options.characters, options.sessions)
-    imported = read_transcripts(options.path, wanted)
+    export = read_transcripts(options.path, wanted)
     asked = {
-        one.id: questions(one, options.questions, options.seed) for one in imported.conversations
+        one.id: questions(one, options.questions, options.seed) for one in export.conversations
     }
     if not any(asked.values()):
         raise InputError(
@@ -71,12 +72,12 @@ def _import(options: argparse.Namespace) -> None:
     with replacing(folder / FILE) as file:
         Path(file.name).chmod(0o600)
         mark = "[\n"
-        for one in imported.conversations:
+        for one in export.conversations:
             sample = json.dumps(_sample(one, asked[one.id]), ensure_ascii=False, indent=1)
             file.write(f"{mark}{sample}".encode())
             mark = ",\n"
         file.write(b"\n]\n")
-    _report(imported, asked, folder)
+    _report(export, asked, folder)
 
 
 def _folder(folder: Path) -> Path:
@@ -94,14 +95,14 @@ def _folder(folder: Path) -> Path:
     return folder
 
 
-def _report(imported: Imported, asked: Mapping[str, Sequence[Silver]], folder: Path) -> None:
+def _report(export: Export, asked: Mapping[str, Sequence[Silver]], folder: Path) -> None:
     """Print what was read, left out and made, and the commands that come next."""
-    found = imported.conversations
-    files = ", ".join(f"{count} of {name}" for name, count in imported.formats.items())
-    passed = len(imported.passed_over)
+    found = export.conversations
+    files = ", ".join(f"{count} of {name}" for name, count in export.formats.items())
+    passed = len(export.passed_over)
     print(f"files: {files}" + (f"; {passed} of no known format passed over" if passed else ""))
-    if imported.unreadable:
-        first, count = imported.unreadable[0], len(imported.unreadable)
+    if export.unreadable:
+        first, count = export.unreadable[0], len(export.unreadable)
         print(f"{count} not readable passed over: {first}{' ...' if count > 1 else ''}")
     sessions = [session for one in found for session in one.sessions]
     turns = sum(len(session.turns) for session in sessions)
@@ -109,8 +110,8 @@ def _report(imported: Imported, asked: Mapping[str, Sequence[Silver]], folder: P
         f"{len(found)} conversations: {', '.join(shown(one.id, 40) for one in found[:8])}"
         f"{' ...' if len(found) > 8 else ''}; {len(sessions):,} sessions, {turns:,} turns"
     )
-    print(f"left out: {_counts(imported.tally.dropped)}")
-    print(f"changed: {_counts(imported.tally.changed)}")
+    print(f"left out: {_counts(export.tally.dropped)}")
+    print(f"changed: {_counts(export.tally.changed)}")
     made = Counter(one.rule for rows in asked.values() for one in rows)
     by_rule = ", ".join(f"{rule} {made[rule]}" for rule in RULES if made[rule])
     print(f"{made.total():,} questions by rule: {by_rule}")

@@ -107,13 +107,19 @@ class _ClaudeMessage(Row):
 
 @dataclass
 class Export:
-    """The chats of an export, read object by object or line by line, whole conversations of
-    LoCoMo's layout, and the tally.
+    """An export, read object by object or line by line: its chats, and `conversations`, first those
+    of LoCoMo's layout, then those that the chats become.
+
+    `formats`: number of files by format. Files are `passed_over` because they are of no known
+    format, or `unreadable` because of an error.
     """
 
-    conversations: list[Conversation]
-    tally: Tally
+    conversations: list[Conversation] = field(default_factory=list)
     chats: dict[str, Chat] = field(default_factory=dict)
+    formats: Counter[str] = field(default_factory=Counter)
+    passed_over: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
     _seen: set[str] = field(default_factory=set)  # a continued session repeats lines
 
     def chatgpt(self, raw: Mapping[str, Any], where: Location) -> None:

@@ -5,9 +5,9 @@ text that looks like a key is masked even where it is none; a secret in words is
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, count, groupby
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -40,19 +40,6 @@ class Wanted:
     sessions: int | None = None
 
 
-@dataclass
-class Imported:
-    """Conversations and what was read: files by format, files passed over because they are of no
-    known format or, with the reason, because they are not readable, and a tally.
-    """
-
-    conversations: list[Conversation] = field(default_factory=list)
-    formats: Counter[str] = field(default_factory=Counter)
-    passed_over: list[str] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
-    tally: Tally = field(default_factory=Tally)
-
-
 _READERS: Mapping[str, Callable[[Export, Mapping[str, Any], Location], None]] = {
     "ChatGPT": Export.chatgpt,
     "Claude": Export.claude,
@@ -62,15 +49,14 @@ _READERS: Mapping[str, Callable[[Export, Mapping[str, Any], Location], None]] = 
 }
 
 
-def read_transcripts(path: Path, wanted: Wanted) -> Imported:
-    """Return the conversations at `path`, a file, folder or zip archive.
+def read_transcripts(path: Path, wanted: Wanted) -> Export:
+    """Return the export with the conversations at `path`, a file, folder or zip archive.
 
     In a folder or archive, files of other contents are passed over, and the last line of a log is
     left out if it is half written. Raises InputError naming file, place and field of what is wrong,
     or if no file is of a known format or none contains a message.
     """
-    imported = Imported()
-    export = Export(imported.conversations, imported.tally)
+    export = Export()
     with files_at(path) as files:
         for name, file in files:
             kind = None
@@ -88,21 +74,21 @@ def read_transcripts(path: Path, wanted: Wanted) -> Imported:
                 if file == path or (kind and not isinstance(error, HalfWrittenError)):
                     raise
                 if kind is None:
-                    imported.unreadable.append(str(error))
+                    export.unreadable.append(str(error))
                     continue
-                imported.tally.drop("half-written last lines")
+                export.tally.drop("half-written last lines")
             if kind is None:
-                imported.passed_over.append(name)
+                export.passed_over.append(name)
             else:
-                imported.formats[kind] += 1
-    if not imported.formats:
-        unread = f"; not readable: {imported.unreadable[0]}" if imported.unreadable else ""
+                export.formats[kind] += 1
+    if not export.formats:
+        unread = f"; not readable: {export.unreadable[0]}" if export.unreadable else ""
         raise InputError(f"{path}: no export of a known format; name {KNOWN}{unread}")
-    taken = {POOLED, *(one.id for one in imported.conversations)}
-    imported.conversations += _assembled(export.chats.values(), wanted, imported.tally, taken)
-    if not imported.conversations:
+    export.conversations += _assembled(export, wanted)
+    export.chats.clear()  # so that no text is in memory twice
+    if not export.conversations:
         raise InputError(f"{path}: contains no message of user or assistant")
-    return imported
+    return export
 
 
 def format_of(value: Any, is_line: bool) -> str | None:
@@ -121,16 +107,15 @@ def format_of(value: Any, is_line: bool) -> str | None:
     return "LoCoMo layout" if {"conversation", "sample_id"} <= value.keys() else None
 
 
-def _assembled(
-    chats: Iterable[Chat], wanted: Wanted, tally: Tally, taken: set[str]
-) -> Iterator[Conversation]:
+def _assembled(export: Export, wanted: Wanted) -> Iterator[Conversation]:
     """Yield a conversation of each group of chats, its sessions in order of time, under an id that
-    is not in `taken`.
+    no other conversation has.
 
     A session is what was said in one chat on one day, as a session has one time.
     """
+    taken, tally = {POOLED, *(one.id for one in export.conversations)}, export.tally
     groups: dict[str, list[list[tuple[datetime, Message]]]] = defaultdict(list)
-    for chat in chats:
+    for chat in export.chats.values():
         timed = list(_timed(chat, tally))
         for _, of_day in groupby(timed, lambda one: one[0].date()):
             groups[chat.group].append(list(of_day))

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from eval.transcripts.importing import Imported, Wanted, read_transcripts
+from eval.transcripts.formats import Export
+from eval.transcripts.importing import Wanted, read_transcripts
 from eval.transcripts.sources import json_values
 from memsys.core.errors import InputError
 from tests.eval.datasets.test_data_variants import MISSING, put
@@ -20,11 +21,11 @@ DAYS = [datetime(2025, 5, *day) for day in ((8, 14), (10, 15), (11, 14), (12, 14
 SAID = [text for chat in exports.ALL for _, text, _ in chat]
 
 
-def read(path: Path, **wanted: Any) -> Imported:
+def read(path: Path, **wanted: Any) -> Export:
     return read_transcripts(path, Wanted(**wanted))
 
 
-def texts(imported: Imported) -> list[str]:
+def texts(imported: Export) -> list[str]:
     sessions = [session for one in imported.conversations for session in one.sessions]
     return [turn.text for session in sessions for turn in session.turns]
 
