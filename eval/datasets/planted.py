@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 from eval.datasets.pooled import Poolable, pool
 from eval.datasets.reload import config_of, load_dataset_of
-from eval.datasets.synthetic.plants import PlantSettings, planted
-from eval.datasets.synthetic.plot import later_sessions
+from eval.datasets.synthetic.plants import PlantSettings, later_sessions, planted
 from eval.datasets.types import Dataset, generated_file
 from memsys.core.declared import Name
 

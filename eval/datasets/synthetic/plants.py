@@ -4,14 +4,15 @@ docs/datasets.md describes the kinds. Every name is invented and occurs nowhere 
 set, so that a wrong value in a context or in an answer can come from the planted turns only.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from random import Random
 from typing import Annotated, Final, Literal
 
 from eval.datasets.selection import check_names
 from eval.datasets.synthetic.languages import LANGUAGES, RELATIONS, Language, WorldFact
-from eval.datasets.synthetic.plot import Plot, later_sessions
 from eval.datasets.synthetic.world import Names
 from eval.datasets.types import (
     ADVERSARIAL,
@@ -26,6 +27,7 @@ from eval.datasets.types import (
 from memsys.core.declared import CountFrom0, Range, check_fields
 from memsys.core.errors import InputError
 from memsys.core.terms import language_of
+from memsys.core.types import Conversation, Turn
 
 Deletion = Literal["done", "said"]
 _PERSONAL: Final = tuple(one for one, (of, _) in RELATIONS.items() if of == "person")
@@ -60,14 +62,57 @@ class PlantSettings:
         check_names("kinds", self.kinds, PLANT_KINDS)
 
 
+def later_sessions(conversation: Conversation) -> list[tuple[int, int]]:
+    """Return the pairs of a session and a later one, by index, in which facts can be planted; none
+    without two speakers.
+    """
+    pairs = combinations(enumerate(conversation.sessions), 2)
+    later = [(at, after) for (at, one), (after, other) in pairs if one.time < other.time]
+    return later if len(conversation.speakers) >= 2 else []
+
+
+@dataclass
+class _Plot:
+    """A conversation that turns are inserted into, with the questions about them. `added`: place
+    and turn, `forgets`: ids of turns, each by session.
+    """
+
+    conversation: Conversation
+    language: Language
+    later_sessions: Sequence[tuple[int, int]]
+    questions: list[Question] = field(default_factory=list)
+    added: dict[int, list[tuple[int, Turn]]] = field(default_factory=lambda: defaultdict(list))
+    forgets: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def say(self, session: int, speaker: int, text: str, random: Random) -> str:
+        """Insert a turn at a random place of a session; return its id."""
+        within, added = self.conversation.sessions[session], self.added[session]
+        prefix = within.turns[0].id.rpartition(":")[0] if within.turns else within.id
+        id_ = f"{prefix}:p{len(added) + 1}"
+        place = random.randint(0, len(within.turns))
+        added.append((place, Turn(id_, self.conversation.speakers[speaker], text)))
+        return id_
+
+    def written(self) -> Conversation:
+        """Return the conversation with the inserted turns, each before the turn at its place."""
+        sessions = []
+        for number, session in enumerate(self.conversation.sessions):
+            rows = [((place, 0), turn) for place, turn in self.added[number]]
+            rows += [((place, 1), turn) for place, turn in enumerate(session.turns)]
+            turns = tuple(turn for _, turn in sorted(rows, key=lambda row: row[0]))
+            forgets = (*session.forgets, *self.forgets[number])
+            sessions.append(replace(session, turns=turns, forgets=forgets))
+        return replace(self.conversation, sessions=tuple(sessions))
+
+
 @dataclass(frozen=True)
 class _Planting:
     """One plant: where it goes (sessions `first` and `later`, and a speaker), its random numbers,
     and names that nothing else has.
     """
 
-    plot: Plot
-    other: Plot | None  # of another owner
+    plot: _Plot
+    other: _Plot | None  # of another owner
     id: str
     random: Random
     names: Names
@@ -225,7 +270,7 @@ def planted(dataset: Dataset, settings: PlantSettings, language: Language | None
             )
         own = [turn.text for session in one.sessions for turn in session.turns]
         detected = language or LANGUAGES.get(language_of(own), LANGUAGES["en"])
-        plots.append(Plot(one, detected, later))
+        plots.append(_Plot(one, detected, later))
         texts += own
     used, text = set[str](), "\n".join(texts).casefold()
     wanted = [kind for kind in PLANT_KINDS if settings.kinds is None or kind in settings.kinds]
