@@ -1,3 +1,5 @@
+"""Small files in the layouts of the data sets, with words of our own, and the published LoCoMo."""
+
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -63,3 +65,74 @@ def load(tmp_path: Path) -> Callable[..., Dataset]:
         return LoCoMo(name="my", path=str(path), **options).load()
 
     return run
+
+
+def turn(role: str, content: str, **more: Any) -> Sample:
+    return {"role": role, "content": content, **more}
+
+
+def instance(id_: str = "q1", **more: Any) -> Sample:
+    """In LongMemEval's layout: two chats, the later one first; the answer is said in the first turn
+    of each.
+    """
+    early = [
+        turn("user", "I planted nine cherry trees behind the barn.", has_answer=True),
+        turn("assistant", "Nine cherry trees! Water them well in the first summer."),
+    ]
+    late = [
+        turn("user", "Two of my cherry trees died in the frost.", has_answer=True),
+        turn("assistant", "I am sorry to hear of the frost.", has_answer=False),
+        turn("user", "What grows well in the shade?"),
+    ]
+    return {
+        "question_id": id_,
+        "question_type": "knowledge-update",
+        "question": "How many cherry trees do I have?",
+        "answer": 7,
+        "question_date": "2023/06/01 (Thu) 09:05",
+        "haystack_dates": ["2023/05/20 (Sat) 18:30", "2023/04/02 (Sun) 07:00"],
+        "haystack_session_ids": ["answer_a_2", "answer_a_1"],
+        "haystack_sessions": [late, early],
+        "answer_session_ids": ["answer_a_1", "answer_a_2"],
+        **more,
+    }
+
+
+def write_instances(path: Path, *instances: Any) -> Path:
+    path.write_text(json.dumps(list(instances)), encoding="utf-8")
+    return path
+
+
+def cue_sample(**more: Any) -> Sample:
+    """A sample in LoCoMo-Plus's layout."""
+    return {
+        "relation_type": "causal",
+        "cue_dialogue": "A: Since the flood I store the piano upstairs.\nB: A wise place for it.",
+        "trigger_query": "A: Every heavy rain makes me look at the stairs.",
+        "time_gap": "two weeks later",
+        "model_name": "nobody",
+        "scores": {"bm25": 1.0},
+        **more,
+    }
+
+
+def spring(id_: str, **more: Any) -> Sample:
+    """A sample in LoCoMo's layout of two sessions, on 1 March and 1 April 2023."""
+    talk = conversation([["I planted a fig."], ["I water the fig.", "It has a leaf."]], "Ada", "Bo")
+    months = {"session_1_date_time": "March", "session_2_date_time": "April"}
+    times = {name: f"9:00 am on 1 {month}, 2023" for name, month in months.items()}
+    return {
+        "sample_id": id_,
+        "conversation": {**talk, **times, **more},
+        "qa": [{"question": "What was planted?", "answer": "a fig", "category": 4}],
+    }
+
+
+def write_cues(
+    folder: Path, *samples: Any, ids: tuple[str, ...] = ("ash", "elm")
+) -> tuple[Path, Path]:
+    """Write locomo_plus.json and locomo10.json into `folder`; return their paths."""
+    plus, locomo = folder / "locomo_plus.json", folder / "locomo10.json"
+    plus.write_text(json.dumps(samples), encoding="utf-8")
+    locomo.write_text(json.dumps([spring(id_) for id_ in ids]), encoding="utf-8")
+    return plus, locomo

@@ -23,7 +23,7 @@ from eval.imports.rescore.__main__ import main as rescore
 from eval.pages.report.__main__ import main as report
 from memsys.core.errors import InputError
 from tests.eval.commands import Run, run_main, runs_in
-from tests.eval.datasets.made_locomo_plus import conversation, sample, write
+from tests.eval.datasets.conftest import cue_sample, spring, write_cues
 from tests.shared import made_once
 
 _REAL = [
@@ -34,12 +34,12 @@ _ASKED = datetime(2023, 4, 8, 9)
 
 
 def load(tmp_path: Path, *samples: Any, **options: Any) -> Dataset:
-    plus, locomo = write(tmp_path, *samples)
+    plus, locomo = write_cues(tmp_path, *samples)
     return LoCoMoPlus(name="made", path=str(plus), locomo=str(locomo), **options).load()
 
 
 def test_a_cue_is_a_session_of_its_conversation_and_the_evidence(tmp_path):
-    data = load(tmp_path, sample())
+    data = load(tmp_path, cue_sample())
     (stitched,), (question,) = data.conversations, data.questions
     assert stitched.id == "ash"
     assert [one.id for one in stitched.sessions] == ["session_1", "cue_0", "session_2"]
@@ -61,7 +61,7 @@ def test_a_cue_is_a_session_of_its_conversation_and_the_evidence(tmp_path):
 def test_all_cues_of_a_conversation_or_a_conversation_a_sample(tmp_path):
     gaps = ["one week later", "a month later", "two weeks later", "one year later"]
     gaps.append(gaps[0])
-    samples = [sample(time_gap=gap) for gap in gaps]
+    samples = [cue_sample(time_gap=gap) for gap in gaps]
     together = load(tmp_path, *samples)
     assert [one.id for one in together.conversations] == ["ash", "elm"]
     assert [[s.id for s in one.sessions] for one in together.conversations] == [
@@ -96,7 +96,7 @@ def test_all_cues_of_a_conversation_or_a_conversation_a_sample(tmp_path):
 )
 def test_gaps_as_published(tmp_path, gap, days):
     """Without a number before its unit a gap is 0 days, which is reported."""
-    data = load(tmp_path, sample(time_gap=gap))
+    data = load(tmp_path, cue_sample(time_gap=gap))
     (cue,) = [one for one in data.conversations[0].sessions if one.id == "cue_0"]
     assert cue.time == _ASKED - timedelta(days=days or 0)
     said = f"locomo_plus.json: sample 0: time_gap: {gap!r} has no number: counted as 0 days"
@@ -105,7 +105,7 @@ def test_gaps_as_published(tmp_path, gap, days):
 
 def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
     kinds = ["causal", "state", "goal", "value", "goal", "value"]
-    samples = [sample(relation_type=kind) for kind in kinds]
+    samples = [cue_sample(relation_type=kind) for kind in kinds]
 
     def ids(**options: Any) -> list[str]:
         data = load(tmp_path, *samples, **options)
@@ -141,16 +141,16 @@ def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
     ],
 )
 def test_errors_name_file_sample_and_field(tmp_path, changed, told):
-    given = sample(**changed) if isinstance(changed, dict) else changed
+    given = cue_sample(**changed) if isinstance(changed, dict) else changed
     with pytest.raises(InputError, match=rf"^locomo_plus\.json: {told}"):
-        load(tmp_path, sample(), given)
+        load(tmp_path, cue_sample(), given)
 
 
 def test_files_of_another_shape(tmp_path):
     with pytest.raises(InputError, match="must be a list of LoCoMo-Plus samples"):
         load(tmp_path)
-    plus, locomo = write(tmp_path, sample())
-    alone = conversation("ash", speaker_b=None)
+    plus, locomo = write_cues(tmp_path, cue_sample())
+    alone = spring("ash", speaker_b=None)
     alone["conversation"] |= {"session_2": [], "speaker_b": " "}
     locomo.write_text(json.dumps([alone]))
     with pytest.raises(InputError, match=r"locomo10\.json: sample ash: conversation\.speaker_b"):
@@ -159,7 +159,7 @@ def test_files_of_another_shape(tmp_path):
 
 @pytest.mark.parametrize("wrong", ["path", "locomo"])
 def test_the_setting_of_a_missing_file_is_named(tmp_path, wrong):
-    plus, locomo = write(tmp_path, sample())
+    plus, locomo = write_cues(tmp_path, cue_sample())
     paths = {"path": str(plus), "locomo": str(locomo), wrong: str(tmp_path / "none.json")}
     with pytest.raises(InputError, match=rf"no such file or folder; correct dataset\.{wrong}$"):
         LoCoMoPlus(name="made", **paths).load()  # type: ignore[arg-type]
@@ -197,7 +197,7 @@ _OF_ANSWERS = ("locomo_f1", "bleu1", "f1_strict", "judge")
 def options(folder: Path) -> tuple[str, ...]:
     """Options for a data set that is written into `folder`."""
     kinds = ("causal", "state", "goal", "value", "goal", "state")
-    plus, locomo = write(folder, *(sample(relation_type=kind) for kind in kinds))
+    plus, locomo = write_cues(folder, *(cue_sample(relation_type=kind) for kind in kinds))
     return ("dataset=locomo_plus", f"dataset.path={plus}", f"dataset.locomo={locomo}", "k=2")
 
 
@@ -264,6 +264,6 @@ def test_judges_and_audits_of_gold_answers_are_refused(start, tmp_path, said):
 
 def test_rankings_of_others_find_the_data_set(tmp_path, monkeypatch):
     monkeypatch.setattr("eval.datasets.files.DATA", tmp_path)
-    write(tmp_path, sample())
+    write_cues(tmp_path, cue_sample())
     data = load_dataset_of(config_of("locomo_plus", "original", None))
     assert (data.name, [one.id for one in data.questions]) == ("locomo_plus", ["ash/0"])

@@ -14,14 +14,14 @@ from eval.datasets.files import shared_folder
 from eval.datasets.longmemeval import LONGMEMEVAL_TYPES, LongMemEval
 from eval.datasets.types import TYPES, Dataset, Question
 from memsys.core.errors import InputError
-from tests.eval.datasets.made_longmemeval import instance, turn, write
+from tests.eval.datasets.conftest import instance, turn, write_instances
 from tests.eval.datasets.test_data_variants import LONG, MISSING, check, put
 
 _REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
 
 
 def load(tmp_path: Path, *instances: Any, **options: Any) -> Dataset:
-    path = write(tmp_path / "made.json", *instances)
+    path = write_instances(tmp_path / "made.json", *instances)
     return LongMemEval(name="made", path=str(path), **options).load()
 
 
@@ -193,7 +193,7 @@ def texts(data: Dataset) -> list[tuple[str, ...]]:
 
 
 def test_ids_show_only_the_order_and_evidence_is_the_same(tmp_path):
-    path = write(tmp_path / "m.json", mixed())
+    path = write_instances(tmp_path / "m.json", mixed())
     neutral = LongMemEval(name="l", path=str(path)).load()
     published = LongMemEval(name="l", path=str(path), session_ids="published").load()
     for conversation in neutral.conversations:
@@ -219,6 +219,6 @@ def test_ids_show_only_the_order_and_evidence_is_the_same(tmp_path):
 )
 def test_rankings_of_others_may_use_either_ids(tmp_path, monkeypatch, rankings):
     monkeypatch.setattr("eval.datasets.files.DATA", tmp_path)
-    write(tmp_path / "longmemeval_oracle.json", mixed())
+    write_instances(tmp_path / "longmemeval_oracle.json", mixed())
     others, ours = (score_rankings({"q1": ids}, "longmemeval", depth=10) for ids in rankings)
     assert others.equals(ours)

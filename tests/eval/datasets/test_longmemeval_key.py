@@ -18,7 +18,7 @@ from eval.metrics import Answered
 from eval.metrics.registry import score
 from memsys.core.errors import InputError
 from tests.eval.commands import Run, run_main, runs_in
-from tests.eval.datasets.made_longmemeval import instance, write
+from tests.eval.datasets.conftest import instance, write_instances
 from tests.shared import made_once
 
 _REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
@@ -42,7 +42,7 @@ def errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def made(tmp_path: Path) -> Path:
-    return write(tmp_path / "made.json", instance("a"), instance("b"), instance("c"))
+    return write_instances(tmp_path / "made.json", instance("a"), instance("b"), instance("c"))
 
 
 def load(path: Path, **options: Any) -> Dataset:
@@ -125,7 +125,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> list[Run]:
     """Of oracle, bm25 and no_memory: read only."""
 
     def make(folder: Path) -> None:
-        made = write(
+        made = write_instances(
             folder / "made.json",
             instance("a", answer="nine cherry trees", question_type="multi-session"),
             instance("b"),

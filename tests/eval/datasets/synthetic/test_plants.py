@@ -15,7 +15,7 @@ from eval.datasets.synthetic.reading import read
 from eval.datasets.types import ADVERSARIAL, PLANT_KINDS, Dataset, Plant, Question
 from memsys.core.errors import InputError
 from memsys.core.types import Turn
-from tests.eval.datasets.made_longmemeval import instance, write
+from tests.eval.datasets.conftest import instance, write_instances
 
 SMALL: Mapping[str, Any] = {
     **{"conversations": 3, "sessions": 4, "turns": 8, "distractors": 0.5, "hops": 1, "updates": 1},
@@ -266,13 +266,13 @@ def test_conversations_that_cannot_hold_plants_are_left_out(tmp_path, monkeypatc
     monkeypatch.setattr("eval.datasets.files.DATA", tmp_path)
     once = {"haystack_dates": ["2023/05/20 (Sat) 18:30"] * 2}
     made = [instance("a"), instance("b", **once), instance("c")]
-    write(tmp_path / "longmemeval_oracle.json", *made)
+    write_instances(tmp_path / "longmemeval_oracle.json", *made)
     planted = given(of="longmemeval", each=1, base_questions=True)
     assert [one.id for one in planted.conversations] == ["a", "c"]
     assert {one.conversation for one in planted.questions} == {"a", "c"}
     assert planted.repairs == (
         "b: left out, as planted facts need two speakers and sessions of two times",
     )
-    write(tmp_path / "longmemeval_oracle.json", made[1])
+    write_instances(tmp_path / "longmemeval_oracle.json", made[1])
     with pytest.raises(InputError, match="sessions of two times; b has fewer"):
         given(of="longmemeval")

@@ -12,7 +12,7 @@ from eval.pages.report.cards import side
 from eval.pages.report.runs import load
 from memsys.core.errors import InputError
 from memsys.llm.prompt import PROMPTS
-from tests.eval.datasets.made_locomo_plus import sample, write
+from tests.eval.datasets.conftest import cue_sample, write_cues
 from tests.eval.judges.test_llm_judge import CORRECT, Scripted
 from tests.eval.run.llm_runs.served import Bench, role_of, text_of
 from tests.eval.run.llm_runs.test_again import again
@@ -76,7 +76,7 @@ _AWARE = ("judge.rubric=awareness", "reader.prompt=reply")
 @pytest.fixture
 def plus(bench: Bench, tmp_path: Path) -> Bench:
     """A bench whose data set has five samples in two conversations."""
-    path, locomo = write(tmp_path, *(sample() for _ in range(5)))
+    path, locomo = write_cues(tmp_path, *(cue_sample() for _ in range(5)))
     bench.options = ("dataset=locomo_plus", f"dataset.path={path}", f"dataset.locomo={locomo}")
     return bench
 
