@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -154,19 +154,19 @@ def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
 
 
 def read_rows(
-    path: str, what: str, setting: str = "dataset.path"
+    paths: Iterable[Path], what: str
 ) -> tuple[list[tuple[SourceFile, int, Any]], list[SourceFile]]:
-    """Return the elements of the lists in the JSON files at `path` (see json_files), each with its
-    file and its index there, and the files. Anything else stands for a list of itself.
+    """Return the elements of the lists in the JSON files at `paths`, each with its file and its
+    index there, and the files. Anything else stands for a list of itself.
 
     Raises InputError, which says `what` they are, if a list is empty.
     """
     rows: list[tuple[SourceFile, int, Any]] = []
     files: list[SourceFile] = []
-    for file in json_files(path, setting):
-        value, source = read_json(file)
+    for path in paths:
+        value, source = read_json(path)
         if value == []:
-            raise InputError(f"{file.name}: must be a list of {what}")
+            raise InputError(f"{path.name}: must be a list of {what}")
         listed = value if isinstance(value, list) else [value]
         rows += [(source, index, row) for index, row in enumerate(listed)]
         files.append(source)
@@ -174,13 +174,7 @@ def read_rows(
 
 
 def read_named(
-    path: str,
-    what: str,
-    id_: str,
-    kind: Any,
-    *,
-    published: str | None = None,
-    setting: str = "dataset.path",
+    paths: Iterable[Path], what: str, id_: str, kind: Any, *, published: str | None = None
 ) -> tuple[dict[str, tuple[Location, dict[str, Any]]], list[SourceFile]]:
     """Return the objects that read_rows reads, with their places, by their field `id_`, a text of
     the type `kind`; and the files. Those of the file with the sha256 `published` are read leniently
@@ -191,7 +185,7 @@ def read_named(
     """
     found: dict[str, tuple[Location, dict[str, Any]]] = {}
     names: dict[str, Location] = {}
-    rows, files = read_rows(path, what, setting)
+    rows, files = read_rows(paths, what)
     for file, index, raw in rows:
         place = Location(file.name, f"#{index + 1}")
         fields = parse(dict[str, Any], raw, place)

@@ -24,7 +24,7 @@ from eval.datasets.checks import (
     parse,
     rule,
 )
-from eval.datasets.files import SHIPPED_DATA, load_sources, public_file, read_named
+from eval.datasets.files import SHIPPED_DATA, json_files, load_sources, public_file, read_named
 from eval.datasets.overlays import Distinct, Entries, Overlay, find_overlay, read_overlay
 from eval.datasets.pooled import POOLED, Poolable, pool
 from eval.datasets.selection import LOCOMO, Filters, Part, SplitName, in_split
@@ -131,12 +131,11 @@ def read_locomo(
     Raises InputError as read_named does, and for a reserved id.
     """
     return read_named(
-        path or public_file("locomo", "LoCoMo"),
+        json_files(path or public_file("locomo", "LoCoMo"), setting),
         "samples, each an object with sample_id, conversation and qa (see data/README.md)",
         "sample_id",
         _Id,
         published=load_sources()["locomo"].sha256,
-        setting=setting,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator
 
 from eval.datasets.checks import Location, Row, Text, key_of, parse
-from eval.datasets.files import public_file, read_rows
+from eval.datasets.files import json_files, public_file, read_rows
 from eval.datasets.locomo import read_locomo
 from eval.datasets.pooled import timed
 from eval.datasets.selection import Filters, Part
@@ -95,8 +95,8 @@ class LoCoMoPlus(Filters):
         """
         self.check(LOCOMO_PLUS_TYPES.values())
         raw, locomo_files = read_locomo(self.locomo, "dataset.locomo")
-        path = self.path or public_file("locomo_plus", "LoCoMo-Plus")
-        rows, files = read_rows(path, "LoCoMo-Plus samples")
+        paths = json_files(self.path or public_file("locomo_plus", "LoCoMo-Plus"))
+        rows, files = read_rows(paths, "LoCoMo-Plus samples")
         ids = list(raw)
         of_conversation: dict[str, list[_Sample]] = defaultdict(list)
         for index, (file, _, row) in enumerate(rows):

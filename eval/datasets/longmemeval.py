@@ -12,7 +12,7 @@ from pydantic import StrictBool
 
 from eval.datasets.answer_key import KeyName, read_key
 from eval.datasets.checks import Answer, Location, Row, Text, key_of, parse, time_by
-from eval.datasets.files import SHIPPED_DATA, public_file, read_named
+from eval.datasets.files import SHIPPED_DATA, json_files, public_file, read_named
 from eval.datasets.pooled import Renaming
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TABLES, Dataset, Question
@@ -76,8 +76,8 @@ class LongMemEval(Filters):
         also if a filter names something unknown or no question is left.
         """
         self.check(LONGMEMEVAL_TYPES.values())
-        path = self.path or public_file("longmemeval", "LongMemEval", _SAMPLE)
-        raw, files = read_named(path, "LongMemEval instances", "question_id", Text)
+        paths = json_files(self.path or public_file("longmemeval", "LongMemEval", _SAMPLE))
+        raw, files = read_named(paths, "LongMemEval instances", "question_id", Text)
         instances = {id_: _instance(*one) for id_, one in raw.items()}
         wanted = [instances[id_] for id_ in self.wanted(instances)]
         key = read_key(self.key, self.key_file, files, list(instances), _ERRORS)
