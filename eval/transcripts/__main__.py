@@ -13,8 +13,8 @@ from typing import Any
 
 from eval.cli import check_out, code_of, parser
 from eval.records.jsonl import replacing
-from eval.transcripts.formats import Export
-from eval.transcripts.importing import KNOWN, Wanted, read_transcripts
+from eval.transcripts.formats import Export, Role
+from eval.transcripts.importing import KNOWN, read_transcripts
 from eval.transcripts.questions import RULES, Silver, questions
 from memsys.core.errors import InputError, check_whole
 from memsys.core.files import shown
@@ -53,12 +53,11 @@ def _import(options: argparse.Namespace) -> None:
     for name, least in (("questions", 1), ("sessions", 1), ("characters", 100)):
         if (value := getattr(options, name)) is not None:
             check_whole(f"--{name}", value, least)
-    names = [options.user.strip(), options.assistant.strip()]
-    if not all(names) or names[0].casefold() == names[1].casefold():
+    names: dict[Role, str] = {"user": options.user.strip(), "assistant": options.assistant.strip()}
+    if "" in names.values() or names["user"].casefold() == names["assistant"].casefold():
         raise InputError("--user and --assistant: must be two different names")
     folder = _folder(options.out)
-    wanted = Wanted(names[0], names[1], options.characters, options.sessions)
-    export = read_transcripts(options.path, wanted)
+    export = read_transcripts(options.path, names, options.characters, options.sessions)
     asked = {
         one.id: questions(one, options.questions, options.seed) for one in export.conversations
     }

@@ -4,7 +4,7 @@ read as chats: messages with roles and times, in groups.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -265,3 +265,28 @@ def _project(row: Mapping[str, Any]) -> str:
 def _field(kind: Any, row: Mapping[str, Any], where: Location, name: str, before: str = "") -> Any:
     """Return the field `name` of a row as an instance of `kind`; `before`: the row's place."""
     return parse(kind, row.get(name), where, f"{before}{name}")
+
+
+READERS: Mapping[str, Callable[[Export, Mapping[str, Any], Location], None]] = {
+    "ChatGPT": Export.chatgpt,
+    "Claude": Export.claude,
+    "Claude Code": Export.claude_code,
+    "Codex CLI": Export.codex,
+    "LoCoMo layout": Export.sample,
+}
+
+
+def format_of(value: Any, is_line: bool) -> str | None:
+    """Return the format that has `value` as an element or, with `is_line`, as a line, or None."""
+    if not isinstance(value, dict):
+        return None
+    if is_line:
+        if isinstance(value.get("sessionId"), str) and value.get("type") in ("user", "assistant"):
+            return "Claude Code"
+        if value.get("type") in ("session_meta", "response_item") and "payload" in value:
+            return "Codex CLI"
+    if "mapping" in value and ("current_node" in value or "create_time" in value):
+        return "ChatGPT"
+    if "chat_messages" in value:
+        return "Claude"
+    return "LoCoMo layout" if {"conversation", "sample_id"} <= value.keys() else None

@@ -1,25 +1,35 @@
-"""Recognises the format of each file by its content and makes conversations of the chats.
+"""Reads the files of an export: JSON or JSON lines, gzipped or not, in a folder or a zip archive;
+recognises the format of each by its content and makes conversations of the chats.
 
 In messages as they are stored, secrets are masked, code and blobs shortened, long texts split. A
 text that looks like a key is masked even where it is none; a secret in words is not recognised.
 """
 
+import codecs
+import json
 import re
+import shutil
+import zipfile
+import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import chain, count, groupby
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from eval.answers.containers import first_object
 from eval.datasets.checks import Location, parse
+from eval.datasets.files import check_there, json_value
 from eval.datasets.pooled import POOLED
-from eval.transcripts.formats import Chat, Export, Message, Tally
+from eval.transcripts.formats import READERS, Chat, Export, Message, Role, Tally, format_of
 from eval.transcripts.history import TABLE
-from eval.transcripts.sources import HalfWrittenError, files_at, json_values
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError
+from memsys.core.files import ANSWERS, check_regular, read_bytes, shown, unpack
+from memsys.core.json_text import parse_json
 from memsys.core.types import Conversation, Session, Turn
 
 KNOWN = (
@@ -28,29 +38,13 @@ KNOWN = (
 )
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What becomes of the chats: names of the two speakers, the most characters of a turn, and the
-    most sessions of a conversation, of which the last are taken; None for all.
-    """
-
-    user: str = "User"
-    assistant: str = "Assistant"
-    characters: int = 800
-    sessions: int | None = None
-
-
-_READERS: Mapping[str, Callable[[Export, Mapping[str, Any], Location], None]] = {
-    "ChatGPT": Export.chatgpt,
-    "Claude": Export.claude,
-    "Claude Code": Export.claude_code,
-    "Codex CLI": Export.codex,
-    "LoCoMo layout": Export.sample,
-}
-
-
-def read_transcripts(path: Path, wanted: Wanted) -> Export:
+def read_transcripts(
+    path: Path, names: Mapping[Role, str], characters: int, sessions: int | None
+) -> Export:
     """Return the export with the conversations at `path`, a file, folder or zip archive.
+
+    `names`: of the two speakers. `characters`: the most of a turn. `sessions`: the most of a
+    conversation, of which the last are taken; None for all.
 
     In a folder or archive, files of other contents are passed over, and the last line of a log is
     left out if it is half written. Raises InputError naming file, place and field of what is wrong,
@@ -69,7 +63,7 @@ def read_transcripts(path: Path, wanted: Wanted) -> Export:
                     if kind and not (is_line and not isinstance(value, dict)):
                         where = Location(name, place, unit="")
                         raw = parse(dict[str, Any], value, where, "value")
-                        _READERS[kind](export, raw, where)
+                        READERS[kind](export, raw, where)
             except InputError as error:
                 if file == path or (kind and not isinstance(error, HalfWrittenError)):
                     raise
@@ -84,32 +78,18 @@ def read_transcripts(path: Path, wanted: Wanted) -> Export:
     if not export.formats:
         unread = f"; not readable: {export.unreadable[0]}" if export.unreadable else ""
         raise InputError(f"{path}: no export of a known format; name {KNOWN}{unread}")
-    export.conversations += _assembled(export, wanted)
+    export.conversations += _assembled(export, names, characters, sessions)
     export.chats.clear()  # so that no text is in memory twice
     if not export.conversations:
         raise InputError(f"{path}: contains no message of user or assistant")
     return export
 
 
-def format_of(value: Any, is_line: bool) -> str | None:
-    """Return the format that has `value` as an element or, with `is_line`, as a line, or None."""
-    if not isinstance(value, dict):
-        return None
-    if is_line:
-        if isinstance(value.get("sessionId"), str) and value.get("type") in ("user", "assistant"):
-            return "Claude Code"
-        if value.get("type") in ("session_meta", "response_item") and "payload" in value:
-            return "Codex CLI"
-    if "mapping" in value and ("current_node" in value or "create_time" in value):
-        return "ChatGPT"
-    if "chat_messages" in value:
-        return "Claude"
-    return "LoCoMo layout" if {"conversation", "sample_id"} <= value.keys() else None
-
-
-def _assembled(export: Export, wanted: Wanted) -> Iterator[Conversation]:
-    """Yield a conversation of each group of chats, its sessions in order of time, under an id that
-    no other conversation has.
+def _assembled(
+    export: Export, names: Mapping[Role, str], characters: int, most: int | None
+) -> Iterator[Conversation]:
+    """Yield a conversation of each group of chats, under an id that no other conversation has, with
+    its sessions in order of time, the last ones if there are more than `most`.
 
     A session is what was said in one chat on one day, as a session has one time.
     """
@@ -119,27 +99,26 @@ def _assembled(export: Export, wanted: Wanted) -> Iterator[Conversation]:
         timed = list(_timed(chat, tally))
         for _, of_day in groupby(timed, lambda one: one[0].date()):
             groups[chat.group].append(list(of_day))
-    names = {"user": wanted.user, "assistant": wanted.assistant}
     for group, days in sorted(groups.items()):
         # The last part of a path, numbered if it is taken.
         name = (PureWindowsPath(group) if "\\" in group else PurePosixPath(group)).name or group
         free = (one for one in chain([name], (f"{name}-{n}" for n in count(2))) if one not in taken)
         taken.add(id_ := next(free))
         days.sort(key=lambda one: one[0][0])
-        if wanted.sessions is not None:
-            tally.dropped["earlier sessions"] += max(len(days) - wanted.sessions, 0)
+        if most is not None:
+            tally.dropped["earlier sessions"] += max(len(days) - most, 0)
         sessions: list[Session] = []
-        for day in days[-(wanted.sessions or 0) :]:
+        for day in days[-(most or 0) :]:
             number = len(sessions) + 1
             turns: list[Turn] = []
             for _, message in day:
-                for part in split(cleaned(message.text, tally), wanted.characters):
+                for part in split(cleaned(message.text, tally), characters):
                     turn = f"D{number}:{len(turns) + 1}"
                     turns.append(Turn(turn, names[message.role], part))
             if turns:
                 sessions.append(Session(f"session_{number}", day[0][0], tuple(turns)))
         if sessions:
-            yield Conversation(id_, (wanted.user, wanted.assistant), tuple(sessions))
+            yield Conversation(id_, (names["user"], names["assistant"]), tuple(sessions))
 
 
 def _timed(chat: Chat, tally: Tally) -> Iterator[tuple[datetime, Message]]:
@@ -153,6 +132,91 @@ def _timed(chat: Chat, tally: Tally) -> Iterator[tuple[datetime, Message]]:
             tally.dropped["messages without a time"] += 1
         elif message.text.strip():
             yield time, message
+
+
+_ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
+
+
+class HalfWrittenError(InputError):
+    """The last of JSON lines ends too early, as in a log that a program is writing."""
+
+
+@contextmanager
+def files_at(path: Path) -> Iterator[list[tuple[str, Path]]]:
+    """Give names and paths of the JSON files at `path`: a file, the files of a folder and of its
+    folders in order of their names, or those of a zip archive, unpacked until the context ends.
+
+    Raises InputError if nothing is there, or an archive is damaged or unpacks to too much.
+    """
+    check_there(path, "correct the path")
+    if path.is_dir():
+        files = sorted(one for one in path.rglob("*") if one.name.lower().endswith(_ENDINGS))
+        yield [(shown(one.relative_to(path)), one) for one in files if one.is_file()]
+        return
+    check_regular(path)
+    if not zipfile.is_zipfile(path):
+        yield [(shown(path.name), path)]
+        return
+    with TemporaryDirectory(prefix="transcripts-") as folder:
+        try:
+            yield _unpacked(path, Path(folder))
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError) as error:
+            raise InputError(f"{shown(path)}: damaged or encrypted archive ({error})") from error
+
+
+def json_values(path: Path, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield place and value of each object of a JSON file: of each line, of each element of the
+    list that the file is, or of the one object.
+
+    Raises InputError naming line and column if the file is not JSON in UTF-8; HalfWrittenError,
+    after the values of all other lines, if the last line is not whole.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    try:
+        text = decoder.decode(unpack(read_bytes(path, ANSWERS), path, ANSWERS))
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: not UTF-8; save it as UTF-8") from None
+    if decoder.getstate()[0]:  # half a character at the end, which a program is writing
+        text += "\ufffd"
+    begin = text.lstrip()
+    if begin.startswith("{") and first_object(begin) is not None:
+        yield from _lines(text, name)
+    elif begin:
+        value = json_value(text, name, nan=True)
+        if isinstance(value, list):
+            yield from ((f"conversation {number}", one) for number, one in enumerate(value, 1))
+        elif isinstance(value, dict):
+            yield "conversation 1", value
+
+
+def _unpacked(path: Path, folder: Path) -> list[tuple[str, Path]]:
+    """Return the JSON files of the archive `path`, unpacked in `folder` under names of our own."""
+    found: list[tuple[str, Path]] = []
+    with zipfile.ZipFile(path) as archive:
+        for number, member in enumerate(sorted(archive.infolist(), key=lambda one: one.filename)):
+            name = member.filename
+            if member.is_dir() or not name.lower().endswith(_ENDINGS):
+                continue
+            if member.file_size > ANSWERS:
+                problem = f"{shown(name)} unpacks to {member.file_size:,} bytes"
+                raise InputError(f"{shown(path.name)}: {problem}; at most {ANSWERS:,} are read")
+            target = folder / f"{number}{Path(name).suffix}"
+            with archive.open(member) as packed, target.open("wb") as plain:
+                shutil.copyfileobj(packed, plain)
+            found.append((shown(name), target))
+    return found
+
+
+def _lines(text: str, name: str) -> Iterator[tuple[str, Any]]:
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                yield f"line {number}", parse_json(line, nan=True)
+            except ValueError as error:
+                half = number == len(lines) and isinstance(error, json.JSONDecodeError)
+                problem = f"{name}: line {number}: not JSON ({error}); correct or remove it"
+                raise (HalfWrittenError if half else InputError)(problem) from None
 
 
 MASK = "[secret]"

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from eval.transcripts.formats import Export
-from eval.transcripts.importing import Wanted, read_transcripts
-from eval.transcripts.sources import json_values
+from eval.transcripts.importing import json_values, read_transcripts
 from memsys.core.errors import InputError
 from tests.eval.datasets.test_data_variants import MISSING, put
 from tests.eval.transcripts import exports
@@ -21,8 +20,10 @@ DAYS = [datetime(2025, 5, *day) for day in ((8, 14), (10, 15), (11, 14), (12, 14
 SAID = [text for chat in exports.ALL for _, text, _ in chat]
 
 
-def read(path: Path, **wanted: Any) -> Export:
-    return read_transcripts(path, Wanted(**wanted))
+def read(
+    path: Path, user: str = "User", assistant: str = "Assistant", sessions: int | None = None
+) -> Export:
+    return read_transcripts(path, {"user": user, "assistant": assistant}, 800, sessions)
 
 
 def texts(imported: Export) -> list[str]:
