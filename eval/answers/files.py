@@ -1,18 +1,22 @@
-"""Files of answers, gzipped or not, in any layout, read as rows of one type."""
+"""Files of answers, gzipped or not, in any layout, read as rows of one type; and answers and times
+beyond belief: messages of errors, texts in place of answers, wrong units.
+"""
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from eval.answers import values
 from eval.answers.columns import Proposal, propose
 from eval.answers.containers import Item, row_lists
-from eval.answers.layout import Layout, unit_of
-from eval.answers.values import doubtful_times, is_error
+from eval.answers.layout import TABLE, TIMES, Layout, unit_of
 from eval.datasets.types import TYPES, Dataset, SourceFile
+from eval.metrics.abstention import abstains
 from eval.metrics.registry import reported
 from memsys.core.errors import InputError
 
@@ -32,7 +36,7 @@ _PARSERS: Mapping[str, Callable[[Any], Any]] = {
 }
 _SUMS: Mapping[str, Callable[[Any], Any]] = {
     "context_tokens": values.whole,
-    **dict.fromkeys(("search_seconds", "answer_seconds", "total_seconds"), values.amount),
+    **dict.fromkeys(TIMES, values.amount),
 }
 
 
@@ -105,7 +109,7 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
     elif problem is None:
         reader = _Reader(name, proposal.columns, dataset)
         rows = tuple(map(reader.row, proposal.rows.items()))
-        problem = doubtful_times(rows, proposal.columns, () if layout is None else layout.columns)
+        problem = _doubtful_times(rows, proposal.columns, () if layout is None else layout.columns)
     if problem is not None:
         raise UnclearColumnsError(f"{name}: {problem}", proposal)
     source, *others = found.sources
@@ -167,7 +171,7 @@ class _Reader:
             index=value["index"] if index is None else index,
             question=value["question"],
             answer=answer,
-            error=answer if value["error"] is None and is_error(answer) else value["error"],
+            error=answer if value["error"] is None and _is_error(answer) else value["error"],
             gold=value["gold"],
             category=next(iter(label.values()), None),
             judge=sum(means) / len(means) if means else None,
@@ -215,3 +219,70 @@ def _by_judge(cells: Mapping[str, tuple[bool, ...]], listed: bool) -> dict[str, 
         every = tuple(passed for one in runs.values() for passed in one)
         return {AS_REPORTED: every} if every else {}
     return {column.rpartition(".")[2]: one for column, one in runs.items()}
+
+
+_ERROR = re.compile(rf"\W*(?:{'|'.join(TABLE['answers']['error'])})", re.IGNORECASE)
+_LONGEST = 200  # characters of an answer that are looked at
+_WRAPPED = re.compile("|".join(TABLE["answers"]["wrapped"]))
+_SHARE = 0.1  # of answers that are placeholders, from which they are asked about
+_ALIKE = 50  # rows with one answer, from which it is asked about
+_MOST_SECONDS = 60.0  # median of a question, if the name of the column states no unit
+_SCORES = 0.95  # share of answers that are numbers of 0 to 1
+
+
+def _is_error(answer: str) -> bool:
+    """Return whether the text is the message of an error, in place of an answer."""
+    return _ERROR.match(answer[:_LONGEST].strip()) is not None
+
+
+def doubtful_answers(rows: Sequence[AnswerRow]) -> str | None:
+    """Return why the answers may be none, in a line with a remedy; None if they may be."""
+    answers = Counter(row.answer.strip() for row in rows if row.error is None)
+    total = answers.total()
+    none = {
+        text: n for text, n in answers.items() if text.lower() in TABLE["words"]["placeholders"]
+    }
+    wrapped = {text: n for text, n in answers.items() if _WRAPPED.match(text)}
+    if (held := sum(none.values())) >= _SHARE * total > 0:
+        found = f"{held:,} of {total:,} answers are texts such as {next(iter(none))!r}"
+    elif len(answers) == 1 and total >= _ALIKE and not abstains(text := next(iter(answers))):
+        found = f"all {total:,} answers are {text!r:.60}"
+    elif (held := sum(wrapped.values())) >= _SHARE * total > 0:
+        return (
+            f"{held:,} of {total:,} answers are whole replies, such as "
+            f"{next(iter(wrapped))!r:.60}; write the answer in them alone, or add "
+            "--as-written"
+        )
+    else:
+        return None
+    return (
+        f"{found}; if these rows failed, say so in a column `error`; if they are "
+        "answers, add --as-written"
+    )
+
+
+def are_scores(answers: Collection[str]) -> bool:
+    """Return whether nearly all answers are numbers of 0 to 1, as scores are."""
+    shares = sum(0 <= values.number(answer) <= 1 for answer in answers)
+    return bool(answers) and shares >= _SCORES * len(answers)
+
+
+def _doubtful_times(
+    rows: Sequence[AnswerRow], columns: Mapping[str, Sequence[str]], said: Collection[str]
+) -> str | None:
+    """Return why a column of times may be in another unit than seconds; None if none may be.
+
+    `said`: fields whose columns the user names.
+    """
+    for name in TIMES:
+        named = columns.get(name, ())
+        known = [value for row in rows if (value := getattr(row, name)) is not None]
+        if not known or name in said or any(map(unit_of, named)):
+            continue
+        if (middle := median(known)) > _MOST_SECONDS:
+            return (
+                f"{' + '.join(named):.60}, read as seconds, has a median of {middle:,.0f} s a "
+                "question; write the unit into its name (latency_ms, latency_seconds), or give "
+                f"--columns {name}={named[0]:.60} for seconds and {name}=none to leave it out"
+            )
+    return None

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from eval.answers.answer_columns import answer_columns, verdict_columns
-from eval.answers.layout import is_key, named, rank_of
+from eval.answers.layout import AMOUNTS, is_key, named, rank_of
 from eval.answers.sheet import MOST, Sheet
 from eval.metrics.registry import reported
 
@@ -146,7 +146,6 @@ def _one(field: str, column: str | None) -> Columns:
     return {} if column is None else {field: (column,)}
 
 
-_AMOUNTS = ("context_tokens", "search_seconds", "answer_seconds", "total_seconds")
 FINDERS: Mapping[str, Finder] = {  # in this order: most need the question of each row
     "question": Finder(_question, Sheet.questions),
     "id": Finder(_id, Sheet.ids),
@@ -156,7 +155,7 @@ FINDERS: Mapping[str, Finder] = {  # in this order: most need the question of ea
     "gold": Finder(_gold, Sheet.gold),
     "category": Finder(_category, lambda sheet, column: sheet.agreement(column, _category_of)),
     "judge": Finder(verdict_columns, Sheet.verdicts),
-    **{name: Finder(partial(_amount, name), Sheet.amounts) for name in (*_AMOUNTS, *reported())},
+    **{name: Finder(partial(_amount, name), Sheet.amounts) for name in (*AMOUNTS, *reported())},
     "error": Finder(
         lambda sheet: _one("error", next(iter(named("error", sheet.own)), None)), Sheet.fullness
     ),

@@ -83,10 +83,9 @@ def _rank(field: str, form: str) -> int | None:
 
 
 SHIPPED = Path(__file__).with_name("layouts")
-_SEVERAL = {  # fields of several columns, which are added up or are runs of a judge
-    *("judge", "judge_runs", "context_tokens"),
-    *("search_seconds", "answer_seconds", "total_seconds"),
-}
+TIMES = ("search_seconds", "answer_seconds", "total_seconds")
+AMOUNTS = ("context_tokens", *TIMES)  # whose columns are added up
+_SEVERAL = {"judge", "judge_runs", *AMOUNTS}  # fields of several columns
 PLUS = " + "
 _NONE = "none"  # in place of a column: the field is not read
 _Name = Annotated[str, Field(min_length=1)]

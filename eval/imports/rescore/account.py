@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from eval.answers.files import AnswerFile
+from eval.answers.files import AnswerFile, are_scores
 from eval.answers.layout import PLUS, snake
 from eval.answers.match import Matching
 from eval.answers.questions import normalise
-from eval.answers.values import are_scores
 from eval.datasets.types import Dataset
 from eval.imports.account import (
     SHOWN,
