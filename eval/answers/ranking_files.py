@@ -15,7 +15,7 @@ from eval.answers.layout import TABLE
 from eval.datasets.files import json_lines, json_value, read_text
 from eval.datasets.types import SourceFile
 from eval.records.trec import decode, read_run
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, problems
 from memsys.core.files import ANSWERS
 
 TREC, MAPPING, ROWS = "trec", "mapping", "rows"
@@ -106,8 +106,8 @@ def _mapping(rankings: Mapping[str, Any], name: str) -> list[RankingRow]:
     for key, value in rankings.items():
         if not isinstance(key, str):
             raise InputError(f"{name}: the question {key!r:.60} must be a text")
-        where = f"{name}: {key!r:.60}"
-        rows.append(_ranked(f"{key!r:.60}", key, key, None, [*_scored(value, where)], where))
+        with problems(f"{name}: {key!r:.60}"):
+            rows.append(_ranked(f"{key!r:.60}", key, key, None, [*_scored(value)]))
     return rows
 
 
@@ -129,7 +129,7 @@ def _trec(text: str, name: str) -> list[RankingRow]:
         ordered = sorted(documents, key=lambda one: one[1])  # by rank, then by line
         given = [(decode(document), -score) for score, _, document in ordered]
         id_ = decode(query)
-        rows.append(_ranked(f"query {id_}", id_, None, None, given, name))
+        rows.append(_ranked(f"query {id_}", id_, None, None, given))
     return rows
 
 
@@ -146,31 +146,28 @@ def _json(text: str, name: str) -> tuple[str, list[RankingRow]]:
 
 
 def _row(value: Any, place: str, name: str) -> RankingRow:
-    where = f"{name}: {place}"
-    if not isinstance(value, dict):
-        raise InputError(f"{where}: must be an object {{...}} with a question and its ranking")
-    if value.get(_SELECTED) is True:
-        raise InputError(
-            f"{where}: its memories are selected, without an order; name the run folder "
-            "instead of the file"
-        )
-    column, fields = _present(value, "rankings"), f"(fields: {', '.join(value):.200})"
-    if column is None:
-        raise InputError(
-            f"{where}: no field for the ranking; name it ranking or retrieved {fields}"
-        )
-    if not _names_question(value):
-        raise InputError(
-            f"{where}: no field for the question; name it question_id or question {fields}"
-        )
-    kinds = ("question_ids", "question_texts", "conversations", "indexes")
-    id_, text, conversation, index = (_text(value, kind, where) for kind in kinds)
-    if conversation is not None and index is not None:
-        id_ = f"{conversation}/{index}"
-    given = list(_scored(value[column], where))
-    if value.get(_SELECTED) is False:  # in order already, whatever the scores
-        given = [(one, None) for one, _ in given]
-    return _ranked(place, id_, text, conversation, given, where)
+    """Return the row of a JSON object. The functions below raise ValueError with what is wrong."""
+    with problems(f"{name}: {place}"):
+        if not isinstance(value, dict):
+            raise ValueError("must be an object {...} with a question and its ranking")
+        if value.get(_SELECTED) is True:
+            raise ValueError(
+                "its memories are selected, without an order; name the run folder instead of the "
+                "file"
+            )
+        column, fields = _present(value, "rankings"), f"(fields: {', '.join(value):.200})"
+        if column is None:
+            raise ValueError(f"no field for the ranking; name it ranking or retrieved {fields}")
+        if not _names_question(value):
+            raise ValueError(f"no field for the question; name it question_id or question {fields}")
+        kinds = ("question_ids", "question_texts", "conversations", "indexes")
+        id_, text, conversation, index = (_text(value, kind) for kind in kinds)
+        if conversation is not None and index is not None:
+            id_ = f"{conversation}/{index}"
+        given = list(_scored(value[column]))
+        if value.get(_SELECTED) is False:  # in order already, whatever the scores
+            given = [(one, None) for one, _ in given]
+        return _ranked(place, id_, text, conversation, given)
 
 
 def _names_question(fields: Mapping[str, Any]) -> bool:
@@ -184,11 +181,11 @@ def _present(fields: Mapping[str, Any], *kinds: str) -> str | None:
     return next((name for name in names if fields.get(name) is not None), None)
 
 
-def _text(fields: Mapping[str, Any], kind: str, where: str) -> str | None:
+def _text(fields: Mapping[str, Any], kind: str) -> str | None:
     column = _present(fields, kind)
     value = None if column is None else fields[column]
     if isinstance(value, bool) or not isinstance(value, str | int | None):
-        raise InputError(f"{where}: {column} must be a text, not {value!r:.60}")
+        raise ValueError(f"{column} must be a text, not {value!r:.60}")
     return None if value is None else str(value).strip()
 
 
@@ -198,7 +195,6 @@ def _ranked(
     text: str | None,
     conversation: str | None,
     given: Sequence[tuple[str, float | None]],
-    where: str,
 ) -> RankingRow:
     """Return the row of ids and scores in the order of the file: the best go first; equal scores,
     and ids without any, stay in their order.
@@ -206,51 +202,49 @@ def _ranked(
     scores = [score for _, score in given if score is not None]
     if scores and len(scores) < len(given):
         without = next(one for one, score in given if score is None)
-        raise InputError(
-            f"{where}: {without!r:.60} has no score while others have one; give all of "
-            "them one, or none"
+        raise ValueError(
+            f"{without!r:.60} has no score while others have one; give all of them one, or none"
         )
     ranking = sorted(given, key=lambda one: -one[1]) if scores else given  # type: ignore[operator]
     return RankingRow(place, id_, text, conversation, tuple(ranking), scores == sorted(scores))
 
 
-def _scored(value: Any, where: str) -> Iterator[tuple[str, float | None]]:
+def _scored(value: Any) -> Iterator[tuple[str, float | None]]:
     """Yield each id in the order of the file, with its score."""
     if isinstance(value, dict):
         column = _present(value, "rankings")
         if column is not None and not isinstance(value[column], int | float):
-            yield from _scored(value[column], where)
+            yield from _scored(value[column])
             return
         for id_, score in value.items():
-            yield _id(id_, where), _score(score, id_, where)
+            yield _id(id_), _score(score, id_)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield _item(item, where)
+            yield _item(item)
     else:
-        raise InputError(f"{where}: the ranking must be a list of ids, not {value!r:.60}")
+        raise ValueError(f"the ranking must be a list of ids, not {value!r:.60}")
 
 
-def _item(item: Any, where: str) -> tuple[str, float | None]:
+def _item(item: Any) -> tuple[str, float | None]:
     if isinstance(item, list | tuple) and len(item) == _PAIR:
-        return _id(item[0], where), _score(item[1], item[0], where)
+        return _id(item[0]), _score(item[1], item[0])
     if isinstance(item, dict):
         column = _present(item, "ids")
         scored = next((name for name in _NAMES["scores"] if name in item), None)
-        id_ = _id(None if column is None else item[column], where)
-        return id_, None if scored is None else _score(item[scored], id_, where)
-    return _id(item, where), None
+        id_ = _id(None if column is None else item[column])
+        return id_, None if scored is None else _score(item[scored], id_)
+    return _id(item), None
 
 
-def _id(value: Any, where: str) -> str:
+def _id(value: Any) -> str:
     if isinstance(value, str) and value.strip():
         return value.strip()
-    raise InputError(
-        f"{where}: {value!r:.60} is no id; a ranking contains ids, [id, score], or "
-        "objects with id and score"
+    raise ValueError(
+        f"{value!r:.60} is no id; a ranking contains ids, [id, score], or objects with id and score"
     )
 
 
-def _score(value: Any, id_: Any, where: str) -> float:
+def _score(value: Any, id_: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise InputError(f"{where}: the score of {id_!r:.60}, {value!r:.40}, is no finite number")
+        raise ValueError(f"the score of {id_!r:.60}, {value!r:.40}, is no finite number")
     return float(value)
