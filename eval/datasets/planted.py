@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from eval.datasets.pooled import Poolable, pool
 from eval.datasets.reload import config_of, load_dataset_of
-from eval.datasets.synthetic.plants import PlantSettings, later_sessions, planted
+from eval.datasets.synthetic.plants import PlantSettings, planted
 from eval.datasets.types import Dataset, generated_file
 from memsys.core.declared import Name
 
@@ -40,20 +40,7 @@ class Planted(PlantSettings, Poolable):
         config = config_of(str(self.of), setting="dataset.of")
         if self.conversations is not None:
             config["conversations"] = self.conversations
-        base = load_dataset_of(config)
-        if able := {one.id for one in base.conversations if later_sessions(one)}:
-            lines = [
-                f"{one.id}: left out, as planted facts need two speakers and sessions of two times"
-                for one in base.conversations
-                if one.id not in able
-            ]
-            base = replace(
-                base,
-                conversations=tuple(one for one in base.conversations if one.id in able),
-                questions=tuple(one for one in base.questions if one.conversation in able),
-                repairs=(*base.repairs, *lines),
-            )
-        dataset = planted(base, self)
-        files = (*base.files, generated_file(dataset))
+        dataset = planted(load_dataset_of(config), self)
+        files = (*dataset.files, generated_file(dataset))
         dataset = replace(dataset, name=self.name, files=files)
         return pool(dataset) if self.pooled else dataset

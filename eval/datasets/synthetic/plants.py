@@ -62,19 +62,11 @@ class PlantSettings:
         check_names("kinds", self.kinds, PLANT_KINDS)
 
 
-def later_sessions(conversation: Conversation) -> list[tuple[int, int]]:
-    """Return the pairs of a session and a later one, by index, in which facts can be planted; none
-    without two speakers.
-    """
-    pairs = combinations(enumerate(conversation.sessions), 2)
-    later = [(at, after) for (at, one), (after, other) in pairs if one.time < other.time]
-    return later if len(conversation.speakers) >= 2 else []
-
-
 @dataclass
 class _Plot:
-    """A conversation that turns are inserted into, with the questions about them. `added`: place
-    and turn, `forgets`: ids of turns, each by session.
+    """A conversation that turns are inserted into, with the questions about them. `later_sessions`:
+    pairs of a session and a later one, by index. `added`: place and turn, `forgets`: ids of turns,
+    each by session.
     """
 
     conversation: Conversation
@@ -257,21 +249,25 @@ _KINDS: Final[Mapping[PlantKind, Callable[[_Planting], None]]] = {
 def planted(dataset: Dataset, settings: PlantSettings, language: Language | None = None) -> Dataset:
     """Return `dataset` with planted facts and the questions about them; the same for the same
     arguments. Ids and order of the other turns do not change. `language`: None to detect it.
+    Conversations that cannot hold them are left out, each with a line in `repairs`.
 
-    Raises InputError for an invalid setting, and where a conversation cannot hold them.
+    Raises InputError for an invalid setting, and if no conversation can hold them.
     """
     settings.check()
-    plots, texts = [], list[str]()
+    needed = "planted facts need two speakers and sessions of two times"
+    plots, texts, left_out = [], list[str](), list[str]()
     for one in dataset.conversations:
-        if not (later := later_sessions(one)):
-            raise InputError(
-                f"dataset: planted facts need two speakers and sessions of two times; {one.id:.60} "
-                "has fewer"
-            )
+        pairs = combinations(enumerate(one.sessions), 2)
+        later = [(at, after) for (at, early), (after, late) in pairs if early.time < late.time]
+        if not later or len(one.speakers) < 2:
+            left_out.append(one.id)
+            continue
         own = [turn.text for session in one.sessions for turn in session.turns]
         detected = language or LANGUAGES.get(language_of(own), LANGUAGES["en"])
         plots.append(_Plot(one, detected, later))
         texts += own
+    if not plots:
+        raise InputError(f"dataset: {needed}; {left_out[0]:.60} has fewer")
     used, text = set[str](), "\n".join(texts).casefold()
     wanted = [kind for kind in PLANT_KINDS if settings.kinds is None or kind in settings.kinds]
     for plot in plots:
@@ -290,10 +286,12 @@ def planted(dataset: Dataset, settings: PlantSettings, language: Language | None
         dataset = replace(dataset, questions=(), key=AnswerKey(), subset=None, evidence=None)
     asked: dict[str, list[Question]] = {plot.conversation.id: [] for plot in plots}
     for question in (*dataset.questions, *(one for plot in plots for one in plot.questions)):
-        asked[question.conversation].append(question)
+        if question.conversation in asked:
+            asked[question.conversation].append(question)
     return replace(
         dataset,
         conversations=tuple(plot.written() for plot in plots),
         questions=tuple(question for questions in asked.values() for question in questions),
+        repairs=(*dataset.repairs, *(f"{id_}: left out, as {needed}" for id_ in left_out)),
         types={**dataset.types, **_TYPES},
     )
