@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
-from eval.datasets.checks import Location, Row, key_of, parse, time_by
+from eval.datasets.checks import Location, Row, check_distinct, key_of, parse, time_by
 from eval.datasets.sessions import read_conversation
 from eval.transcripts.history import TABLE
 from memsys.core.types import Conversation
@@ -121,6 +121,7 @@ class Export:
     unreadable: list[str] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     _seen: set[str] = field(default_factory=set)  # a continued session repeats lines
+    _samples: dict[str, Location] = field(default_factory=dict)
 
     def chatgpt(self, raw: Mapping[str, Any], where: Location) -> None:
         """Read a conversation of ChatGPT's conversations.json: the branch that ends in
@@ -225,8 +226,7 @@ class Export:
     def sample(self, raw: Mapping[str, Any], where: Location) -> None:
         """Read a sample of LoCoMo's layout, which is a conversation."""
         place = Location(where.file, str(raw.get("sample_id")))
-        if any(one.id == place.sample for one in self.conversations):
-            raise place.error("sample_id", "used twice; give each sample its own")
+        check_distinct(self._samples, place, "sample_id")
         self.conversations.append(read_conversation(dict(raw), place, captions=True))
 
     def _chat(self, key: str, group: str, time: datetime | None) -> Chat:
