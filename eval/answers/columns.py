@@ -12,7 +12,7 @@ from eval.answers.answer_columns import against
 from eval.answers.containers import BY_ROWS, RowList
 from eval.answers.finders import FINDERS
 from eval.answers.layout import Layout, expand
-from eval.answers.questions import QuestionIndex, normalise
+from eval.answers.match import QuestionIndex, normalise
 from eval.answers.sheet import Sheet
 from eval.datasets.types import Dataset
 from memsys.core.files import shown

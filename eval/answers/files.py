@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -15,6 +15,7 @@ from eval.answers import values
 from eval.answers.columns import Proposal, propose
 from eval.answers.containers import Item, row_lists
 from eval.answers.layout import TABLE, TIMES, Layout, unit_of
+from eval.answers.match import AnswerRow
 from eval.datasets.types import TYPES, Dataset, SourceFile
 from eval.metrics.abstention import abstains
 from eval.metrics.registry import reported
@@ -38,32 +39,6 @@ _SUMS: Mapping[str, Callable[[Any], Any]] = {
     "context_tokens": values.whole,
     **dict.fromkeys(TIMES, values.amount),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerRow:
-    """One answer; a field is None if the file does not contain it or leaves it blank.
-
-    `conversation` and `category` are the file's labels, not the data set's. `error`: set if the row
-    says that answering failed. `judge`: 0 to 1. `verdicts`: of each run of a judge, by its name, if
-    the file lists several. `reported`: scores in the file, by the names of our metrics.
-    """
-
-    place: str
-    conversation: str | None
-    index: int | None
-    question: str | None
-    answer: str
-    error: str | None = None
-    gold: str | None = None
-    category: str | None = None
-    judge: float | None = None
-    verdicts: Mapping[str, tuple[bool, ...]] = field(default_factory=dict)
-    context_tokens: int | None = None
-    search_seconds: float | None = None
-    answer_seconds: float | None = None
-    total_seconds: float | None = None
-    reported: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

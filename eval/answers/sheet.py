@@ -12,7 +12,7 @@ from typing import Any
 from eval.answers import values
 from eval.answers.containers import Item
 from eval.answers.layout import is_key, named, rank_of
-from eval.answers.questions import LONGEST, QuestionIndex, golds, normalise
+from eval.answers.match import LONGEST, QuestionIndex, golds, normalise
 from eval.datasets.types import Question
 
 _WORD = re.compile(r"[^\W_]+")

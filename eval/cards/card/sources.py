@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from eval.answers.files import AnswerRow
 from eval.answers.layout import Layout
+from eval.answers.match import AnswerRow
 from eval.answers.ranking_files import read_rankings
 from eval.cards.card.schema import ANSWERS, RANKINGS, Card, CardFile
 from eval.datasets.reload import load_dataset_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from eval.answers.questions import UNCLEAR, QuestionIndex, first_index, normalise, place_of
+from eval.answers.match import UNCLEAR, QuestionIndex, first_index, normalise, place_of
 from eval.answers.ranking_files import RankingRow
 from eval.datasets.pooled import pool
 from eval.datasets.types import Dataset, Question

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from eval.answers.files import AnswerFile, are_scores
 from eval.answers.layout import PLUS, snake
-from eval.answers.match import Matching
-from eval.answers.questions import normalise
+from eval.answers.match import Matching, normalise
 from eval.datasets.types import Dataset
 from eval.imports.account import (
     SHOWN,

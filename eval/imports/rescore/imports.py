@@ -12,14 +12,12 @@ from tqdm import tqdm
 from eval.answers.files import (
     AS_REPORTED,
     AnswerFile,
-    AnswerRow,
     UnclearColumnsError,
     doubtful_answers,
     read_answers,
 )
 from eval.answers.layout import PLUS, Layout
-from eval.answers.match import REPEATED, Matching, match
-from eval.answers.questions import UNCLEAR
+from eval.answers.match import REPEATED, UNCLEAR, AnswerRow, Matching, match
 from eval.datasets.types import Dataset, Question
 from eval.imports.account import Account
 from eval.imports.rescore.account import account, labels_table

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from eval.answers.files import AnswerFile, AnswerRow, UnclearColumnsError, read_answers
+from eval.answers.files import AnswerFile, UnclearColumnsError, read_answers
 from eval.answers.layout import Layout, load_layout, parse_columns, shipped
-from eval.answers.match import Matching, match
+from eval.answers.match import AnswerRow, Matching, match
 from eval.datasets.types import Dataset
 from eval.imports.rescore.account import Account, account
 from eval.imports.rescore.imports import read_import, record

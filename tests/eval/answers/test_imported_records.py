@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from eval.answers import values
-from eval.answers.files import AnswerRow
+from eval.answers.match import AnswerRow
 from eval.datasets.types import TYPES, Dataset
 from eval.imports.rescore.account import categories_sentence, labels_table
 from eval.imports.rescore.imports import read_import, record, write_import
