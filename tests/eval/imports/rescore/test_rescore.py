@@ -204,7 +204,8 @@ def test_a_run_folder_is_scored_anew_but_not_on_other_data(rescore, answers):
     assert f"Matched: {len(answers)} of {len(answers)} rows" in out
     Path("other.json").write_bytes((SAMPLE / "harbour.json").read_bytes())
     before = Path("run/manifest.json").read_text()
-    assert "name the same files by --dataset" in rescore("run", "--dataset", "other.json", code=2)
+    says = "not the files of other; name the same files by --dataset"
+    assert says in rescore("run", "--dataset", "other.json", code=2)
     assert Path("run/manifest.json").read_text() == before
 
 

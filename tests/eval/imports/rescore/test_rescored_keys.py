@@ -61,14 +61,11 @@ def test_verdicts_count_for_the_gold_they_were_given_for(keyed, again, tmp_path)
     assert [row["scores"]["judge"] for row in run.records] == [r["scores"]["judge"] for r in rows]
 
 
-def test_rescoring_by_different_keys_or_data_is_refused(keyed, again, tmp_path, errors, said):
+def test_rescoring_by_different_keys_is_refused(keyed, again, tmp_path, errors):
     one, two = (copy(keyed[key], tmp_path / key) for key in ("plain", "excluded"))
     before = [run.files for run in (one, two)]
     err = again(one.folder, two.folder, code=2)
     assert "scored by different answer keys; name one for all by --key" in err
-    other = ("--dataset", "sample", "--key", "original")
-    err = said(rescore.main, one.folder, *other, code=2)
-    assert "answers small.json, not the files of sample; name the same files by --dataset" in err
     err = again(one.folder, "--key-file", errors, code=2)
     assert "add --key corrected or excluded" in err
     assert [run.files for run in (one, two)] == before
