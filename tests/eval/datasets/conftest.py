@@ -15,6 +15,7 @@ from memsys.knowledge.memory.turns import Turns
 from tests.eval.commands import conversation
 
 Sample = dict[str, Any]
+Load = Callable[..., Dataset]
 LOCOMO = shared_folder() / "locomo" / "locomo10.json"
 
 
@@ -52,7 +53,7 @@ def sample() -> Sample:
 
 
 @pytest.fixture
-def load(tmp_path: Path) -> Callable[..., Dataset]:
+def load(tmp_path: Path) -> Load:
     """Write `value` (text, bytes or JSON) to my.json and load it with the options given."""
 
     def run(value: Any, **options: Any) -> Dataset:

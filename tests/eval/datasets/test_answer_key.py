@@ -17,8 +17,7 @@ from eval.datasets.types import Dataset, KeyChange
 from eval.records.jsonl import write_lines
 from memsys.core.errors import InputError
 from tests.eval.commands import Said
-
-Load = Callable[..., Dataset]
+from tests.eval.datasets.conftest import Load
 
 
 @pytest.fixture

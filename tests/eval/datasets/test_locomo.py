@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
@@ -26,7 +25,7 @@ from eval.datasets.overlays import read_overlay, write_overlay
 from eval.datasets.types import Dataset
 from eval.records.jsonl import read_lines, write_lines
 from memsys.core.errors import InputError
-from tests.eval.datasets.conftest import LOCOMO, instance
+from tests.eval.datasets.conftest import LOCOMO, Load, instance
 from tests.eval.datasets.test_data_variants import refusal
 
 PROJECT = Path(__file__).parents[3]
@@ -172,7 +171,6 @@ def test_what_is_no_readable_file_is_refused_at_once(name, says, tmp_path, monke
     assert re.search(says, line), line
 
 
-Load = Callable[..., Dataset]
 ENTRIES = (
     Citation("conv-1/0", ("D1:1",), ("D1:2", "D2:1")),
     Citation("conv-1/1", ("D1:1",), ("D1:1",)),  # such as an id that is misspelt in the file

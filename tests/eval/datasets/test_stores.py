@@ -4,7 +4,6 @@ the same questions and evidence.
 
 import copy
 import json
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from memsys.core.types import Session
 from tests.eval.commands import small_sample
 from tests.eval.datasets.conftest import LOCOMO
 
-Load = Callable[..., Dataset]
 DEV, HELD_OUT = splits.LOCOMO["dev"], splits.LOCOMO["held_out"]
 
 
