@@ -208,11 +208,7 @@ def _how_many_zh(question: ParsedQuestion, near: Sequence[ScoredSentence]) -> st
     return None
 
 
-def yes_no(
-    question: ParsedQuestion,
-    sentences: Sequence[ScoredSentence],
-    reach: int,  # noqa: ARG001
-) -> str:
+def yes_no(question: ParsedQuestion, sentences: Sequence[ScoredSentence], _reach: int) -> str:
     """Return yes or no, hedged where a likelihood is asked for, in the language of the question.
 
     Yes needs a sentence whose memory covers enough of the question, without a negation.
@@ -227,9 +223,7 @@ def yes_no(
 
 
 def choice(
-    question: ParsedQuestion,
-    sentences: Sequence[ScoredSentence],
-    reach: int,  # noqa: ARG001
+    question: ParsedQuestion, sentences: Sequence[ScoredSentence], _reach: int
 ) -> str | None:
     """Return the offered alternative with more evidence, the first on a tie; None without any."""
     m = (_OR_ZH if question.chinese else _OR).search(question.text)
