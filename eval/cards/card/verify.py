@@ -7,7 +7,7 @@ from pathlib import Path
 
 from eval.answers.layout import Layout
 from eval.answers.match import normalise
-from eval.cards.card.make import kind_of, weights_of
+from eval.cards.card.make import files_of, kind_of, load_keys, named, weights_of
 from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, Card, CardFile, Role, Score
 from eval.cards.card.sources import Answers, Rankings, answers_from, is_of_rankings, rankings_from
 from eval.cards.scores import REPORTED, Computed, Mean, compute, exact, rounded
