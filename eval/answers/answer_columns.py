@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 from statistics import fmean
 
-from eval.answers.layout import NAMES, PATTERNS, is_key, named, rank_of, snake
+from eval.answers.layout import NAMES, PATTERNS, is_key, named, rank_of, snake, unit_of
 from eval.answers.sheet import MOST, Sheet
 from eval.answers.values import blank, mean_verdict, runs
 
@@ -32,7 +32,7 @@ def answer_columns(sheet: Sheet) -> list[str]:
     by_name = [
         column
         for column in named("answer", sheet.free)
-        if sheet.texts(column) >= MOST or sheet.sparse(column)
+        if unit_of(column) is None and (sheet.texts(column) >= MOST or sheet.sparse(column))
     ]
     filled = [column for column in by_name if sheet.filled[column]]
     right = [column for column in filled if (sheet.gold(column) or 0.0) < _ALL]

@@ -47,6 +47,15 @@ def test_a_run_rescored_is_as_a_run_under_that_key(keyed, again, tmp_path, first
     assert run.manifest["rescored"][-1]["key"] == key
 
 
+def test_the_records_of_a_run_are_a_file_of_answers(keyed, again, tmp_path):
+    again(keyed["plain"].folder / "records.jsonl", "--out", tmp_path / "imported")
+    imported = Run(tmp_path / "imported")
+    assert len(imported.records) == len(keyed["plain"].records) > 1
+    for own, record in zip(keyed["plain"].records, imported.records, strict=True):
+        assert record["answer"] == own["answer"]
+        assert record["latency_ms"]["total"] == pytest.approx(own["latency_ms"]["total"], abs=0.01)
+
+
 def test_verdicts_count_for_the_gold_they_were_given_for(keyed, again, tmp_path):
     run = copy(keyed["plain"], tmp_path / "copy")
     rows = run.records
