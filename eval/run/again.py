@@ -65,9 +65,9 @@ class Repetition:
         """Raise InputError unless the new run has the parent's data, asks none but its questions,
         and can do the part again.
         """
-        known, where = {row["id"] for row in self._rows()}, f"from={self.folder.name}"
-        others = [one.id for one in built.dataset.questions if one.id not in known]
-        changed = [one for one in _OF_DATA if manifest.get(one) != self.manifest.get(one)]
+        ids, where = {row["id"] for row in self._rows()}, f"from={self.folder.name}"
+        others = [question.id for question in built.dataset.questions if question.id not in ids]
+        changed = [name for name in _OF_DATA if manifest.get(name) != self.manifest.get(name)]
         reader = built.models.reader if self.part == "answer" else None
         faults = {
             f"{where}: the data files or their keys have changed since; start a new run": changed,
@@ -84,7 +84,7 @@ class Repetition:
         """
         if not in_runs(self.folder):
             return list(overrides)
-        rest = [one for one in overrides if not one.startswith("from=")]
+        rest = [override for override in overrides if not override.startswith("from=")]
         return [*rest, f"from={self.folder.name}"]
 
     def take_over(self, folder: Path, built: Built) -> None:
@@ -103,8 +103,8 @@ class Repetition:
             ):
                 shutil.copyfileobj(file, copy)
         steps = read_lines(self.folder / INGEST, schema=INGEST_LINE)
-        ingested = (one for one in steps if one["conversation"] in conversations)
-        write_lines(folder / INGEST, (one for one in ingested if one["status"] == "ok"))
+        ingested = (step for step in steps if step["conversation"] in conversations)
+        write_lines(folder / INGEST, (step for step in ingested if step["status"] == "ok"))
         rows = [row for row in self._rows() if row["id"] in asked and row["status"] == "ok"]
         done = {None, *(row["id"] for row in rows)}  # None: of an ingestion
         if calls := [row for row in read_lines(self.folder / CALLS) if self._is_kept(row, done)]:
@@ -241,10 +241,10 @@ def _merged(
             merged[path], options[group] = new[path], choices[group]
         else:
             OmegaConf.update(merged, path, OmegaConf.select(config, path))
-    found = cast(dict[str, Any], OmegaConf.to_container(merged, resolve=True))
-    if "key_file" not in found["dataset"]:  # manifests name a key also where there is no choice
-        found["dataset"].pop("key", None)
-    return found, options
+    settings = cast(dict[str, Any], OmegaConf.to_container(merged, resolve=True))
+    if "key_file" not in settings["dataset"]:  # manifests name a key also where there is no choice
+        settings["dataset"].pop("key", None)
+    return settings, options
 
 
 def _part(paths: Sequence[str], options: Mapping[str, str], where: str, *, only: object) -> Part:

@@ -44,21 +44,21 @@ def check_arguments(arguments: Sequence[str]) -> None:
         check_folder(folder)
     given: dict[str, str] = {}
     expected = False  # a value
-    for one, after in pairwise([*arguments, ""]):
-        flag = one.partition("=")[0]
-        if one.startswith("-"):
-            expected = "=" not in one and _HYDRAS.get(flag, False)
+    for word, after in pairwise([*arguments, ""]):
+        flag = word.partition("=")[0]
+        if word.startswith("-"):
+            expected = "=" not in word and _HYDRAS.get(flag, False)
             if not _is_hydras(flag):
-                raise InputError(f"{flag}: {_spelling(one, after, groups_of(arguments))}")
+                raise InputError(f"{flag}: {_spelling(word, after, groups_of(arguments))}")
             if flag.startswith("--e") and _RERUN.startswith(flag):
                 raise InputError(f"{_RERUN}: {_UNSAFE}")
-        elif expected or "=" in one or one.startswith("~"):
+        elif expected or "=" in word or word.startswith("~"):
             name = flag.lstrip("+")
-            if not expected and given.setdefault(name, one) is not one:
-                raise InputError(f"{name}: given twice, {given[name]} and {one}; leave one out")
+            if not expected and given.setdefault(name, word) is not word:
+                raise InputError(f"{name}: given twice, {given[name]} and {word}; leave one out")
             expected = False
         else:
-            raise InputError(f"{one}: {_spelling(one, after, groups_of(arguments))}")
+            raise InputError(f"{word}: {_spelling(word, after, groups_of(arguments))}")
 
 
 def flags_first(arguments: Sequence[str]) -> list[str]:
@@ -68,10 +68,10 @@ def flags_first(arguments: Sequence[str]) -> list[str]:
     flags: list[str] = []
     settings: list[str] = []
     expected = False
-    for one in arguments:
-        is_flag = one.startswith("-")
-        (flags if is_flag or expected else settings).append(one)
-        expected = is_flag and "=" not in one and _HYDRAS.get(one, False)
+    for argument in arguments:
+        is_flag = argument.startswith("-")
+        (flags if is_flag or expected else settings).append(argument)
+        expected = is_flag and "=" not in argument and _HYDRAS.get(argument, False)
     return [*flags, *settings]
 
 
@@ -82,11 +82,11 @@ def _is_hydras(flag: str) -> bool:
     return flag in _HYDRAS or flag[:2] in _HYDRAS
 
 
-def _spelling(one: str, after: str, groups: dict[str, list[str]]) -> str:
-    """Return how to write the flag or word `one`, which may be meant as a setting, as an option of
-    a group, or as a flag of Hydra; the argument `after` it may be its value.
+def _spelling(argument: str, after: str, groups: dict[str, list[str]]) -> str:
+    """Return how to write the flag or word `argument`: it may be meant as a setting, as an option
+    of a group, or as a flag of Hydra; the argument `after` it may be its value.
     """
-    name, _, value = one.lstrip("-").replace("-", "_").partition("=")
+    name, _, value = argument.lstrip("-").replace("-", "_").partition("=")
     if not value and "=" not in after and not after.startswith("-"):
         value = after
     right: dict[str, list[str]] = {flag: [flag] for flag in _HYDRAS}
@@ -97,9 +97,9 @@ def _spelling(one: str, after: str, groups: dict[str, list[str]]) -> str:
         each: [f"{each}={value or '...'}"] for each in (*groups, *settings_of(CONF / "config.yaml"))
     }
     if name in right:
-        dashes = ", without dashes" if one.startswith("-") else ""
+        dashes = ", without dashes" if argument.startswith("-") else ""
         return f"write {' or '.join(right[name])}{dashes}"
-    near = get_close_matches(name, right, n=1) or get_close_matches(one, _HYDRAS, n=1)
+    near = get_close_matches(name, right, n=1) or get_close_matches(argument, _HYDRAS, n=1)
     if not near:
         return f"write NAME=VALUE, such as strategy=graph_expand; {_HELP}"
     return f"no such argument; did you mean {' or '.join(right[near[0]])}?"
@@ -127,7 +127,7 @@ def groups_of(arguments: Sequence[str]) -> dict[str, list[str]]:
 
 def own_folders(arguments: Sequence[str]) -> Iterator[Path]:
     """Yield the folders that --config-dir names."""
-    for one, after in pairwise([*arguments, ""]):
-        name, _, value = one.partition("=")
+    for argument, after in pairwise([*arguments, ""]):
+        name, _, value = argument.partition("=")
         if name == "-cd" or (name.startswith("--config-d") and "--config-dir".startswith(name)):
             yield Path(value or after)

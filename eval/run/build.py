@@ -260,7 +260,7 @@ def _open_models(
     judging: ChatSettings | NoModel = instantiate(config.judge_llm)
     if isinstance(judging, NoModel):  # the model that answers judges, too
         judging = settings
-    chats = [one for one in (settings, judging) if isinstance(one, ChatSettings)]
+    chats = [option for option in (settings, judging) if isinstance(option, ChatSettings)]
     named: ModelByName | None = None
     if isinstance(judging, ChatSettings):
         chat = judging
@@ -270,9 +270,9 @@ def _open_models(
             return chats[-1].open(recording, meter, budget)
 
     judge = instantiate(config.judge).open(judging.open(recording, meter, budget), named)
-    addressed = {one.model for one in chats if isinstance(one.base_url, str)}
+    addressed = {option.model for option in chats if isinstance(option.base_url, str)}
     if isinstance(embedder, EndpointEmbedder):
         addressed.add(embedder.model)
-    unpriced = tuple(sorted(one for one in addressed if pricing.price(one) is None))
+    unpriced = tuple(sorted(name for name in addressed if pricing.price(name) is None))
     warnings = () if misfit is None else (misfit,)
     return Models(embedder, llm, reader, judge, pricing, unpriced, warnings)

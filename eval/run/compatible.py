@@ -90,10 +90,10 @@ def without_effect(
             reason = f"strategy={choices['strategy']} uses no such graph"
         elif name in _NAMES:
             reason = f"records name the option, {first}={choices[first]}"
-        below = (values for one, values in _IDLE.items() if f"{name}.".startswith(f"{one}."))
+        below = (values for prefix, values in _IDLE.items() if f"{name}.".startswith(f"{prefix}."))
         for values in below:
             if values == {x: choices.get(x, OmegaConf.select(config, x)) for x in values}:
-                reason = "with " + " ".join(f"{one}={_text(x)}" for one, x in values.items())
+                reason = "with " + " ".join(f"{path}={_text(x)}" for path, x in values.items())
         if reason is None:
             continue
         if name == "strategy.pool" and config.strategy.pool < (config.strategy.k or 1):

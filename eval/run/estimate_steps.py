@@ -60,8 +60,8 @@ def stand_ins(conversation: Conversation) -> list[Memory]:
     """
     if any(session.observations for session in conversation.sessions):
         facts = Observations("facts")
-        return [one for session in conversation.sessions for one in facts.build(session)]
-    turns = [one for session in conversation.sessions for one in Turns("turns").build(session)]
+        return [memory for session in conversation.sessions for memory in facts.build(session)]
+    turns = [turn for session in conversation.sessions for turn in Turns("turns").build(session)]
     return turns[: max(round(_ASSUMED.facts_a_turn * len(turns)), 1)]
 
 
@@ -80,7 +80,7 @@ class Steps:
     def __init__(self, dataset: Dataset, limit: int, instructed: int = 0) -> None:
         self._conversations, self._questions = dataset.conversations, dataset.questions
         self._limit, self._instructed = limit, instructed
-        self._sessions = [one for each in self._conversations for one in each.sessions]
+        self._sessions = [session for each in self._conversations for session in each.sessions]
         self._turns = [turn for session in self._sessions for turn in session.turns]
         self._asked = [count_tokens(question.text) for question in self._questions]
 
@@ -91,16 +91,16 @@ class Steps:
         frame = _size(prompts["facts"])
         calls = read = summarised = 0
         for conversation in self._conversations:
-            said: list[int] = []
+            history: list[int] = []
             for number, session in enumerate(conversation.sessions):
                 for turns in _exchanges(session.turns, extract.exchange):
                     sizes = [count_tokens(line(turn)) + _ASSUMED.around for turn in turns]
-                    recent = said[max(len(said) - extract.recent, 0) :]
+                    recent = history[max(len(history) - extract.recent, 0) :]
                     schema = extraction_schema(len(turns), len(turns) + len(recent), extract.most)
                     read += frame + count_tokens(json.dumps(schema)) + sum(sizes) + sum(recent)
                     summarised += number > 0 and "summary" in prompts
                     calls += 1
-                    said += sizes
+                    history += sizes
         written = _ASSUMED.fact * self._expected() + _ASSUMED.empty * calls
         most = read + limit * summarised
         yield self._calls(calls, read + _ASSUMED.summary * summarised, written, most)
@@ -147,9 +147,9 @@ class Steps:
         names = (_SAME_REPLY,) if same_reply else (settings["entities"], settings["relations"])
         frame = sum(_size(load_prompt(name, [])) for name in (settings["conflicts"], *names))
         exchanges = self._exchanged(settings["exchange"])
-        said = sum(count_tokens(line(turn)) + _ASSUMED.around for turn in self._turns)
+        tokens = sum(count_tokens(line(turn)) + _ASSUMED.around for turn in self._turns)
         each = 1 if same_reply else _ASSUMED.graph_calls
-        calls, fixed = each * exchanges, exchanges * frame + each * said
+        calls, fixed = each * exchanges, exchanges * frame + each * tokens
         written = (
             _ASSUMED.graph_calls * exchanges * _ASSUMED.relations
         )  # in which replies does not matter

@@ -66,7 +66,10 @@ def ingest(
 def _events(strategy: MemoryStrategy) -> list[Row]:
     """Return the events that the strategy has logged since the last line, and empty its log."""
     events = [
-        {name: without_secrets(one) if isinstance(one, str) else one for name, one in event.items()}
+        {
+            name: without_secrets(value) if isinstance(value, str) else value
+            for name, value in event.items()
+        }
         for event in strategy.events
     ]
     strategy.events.clear()

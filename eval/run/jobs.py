@@ -79,7 +79,7 @@ def sweep(options: Any, arguments: Sequence[str]) -> int:
     ended: list[Ended] = [job.return_value for batch in batches for job in batch]
     if not ended:
         raise InputError(f"the sweep has no run: {' '.join(arguments)}; a glob or a range is empty")
-    first = next((one for one in ended if one.code), Ended(0))
+    first = next((job for job in ended if job.code), Ended(0))
     if first.fault is not None:
         complain(f"a run of the sweep failed: {first.fault}")
         return FAILED
@@ -92,12 +92,12 @@ def _of_jobs(overrides: Sequence[str]) -> list[str]:
     group's default option, too.
     """
     parsed = OverridesParser.create().parse_overrides(list(overrides))
-    swept = {one.key_or_group for one in parsed if one.is_sweep_override()}
+    swept = {override.key_or_group for override in parsed if override.is_sweep_override()}
     texts = []
-    for text, one in zip(overrides, parsed, strict=True):
+    for text, override in zip(overrides, parsed, strict=True):
         key, _, value = text.partition("=")
-        group, _, setting = one.key_or_group.partition(".")
-        is_shared = setting and value and group in swept and not one.is_sweep_override()
+        group, _, setting = override.key_or_group.partition(".")
+        is_shared = setting and value and group in swept and not override.is_sweep_override()
         texts.append(f"{key}=choice({value})" if is_shared else text)
     return texts
 
@@ -277,7 +277,7 @@ def _estimate(order: Order) -> None:
         or again
         or any(name.partition(".")[0] in _STRATEGY_SETTINGS for name in names)
     ):
-        others = [one for one in order.overrides if not one.startswith("strategy=")]
+        others = [override for override in order.overrides if not override.startswith("strategy=")]
         for note in without_effect(config, choices, order.overrides):
             print(note, file=sys.stderr)
         phases = _PHASES.get(again.part) if again else None

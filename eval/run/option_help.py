@@ -41,13 +41,13 @@ def options_help(arguments: Sequence[str]) -> str | None:
     """
     if not {"--help", "-h"} & {*arguments}:
         return None
-    known, folders = groups_of(arguments), (*own_folders(arguments), CONF)
+    groups, folders = groups_of(arguments), (*own_folders(arguments), CONF)
     texts = []
     for argument in arguments:
-        group, chooses, chosen = argument.partition("=")
-        for option in (chosen.split(",") if chooses else known[group]) if group in known else ():
-            if option not in known[group]:
-                raise InputError(no_such_option(group, option, known[group]))
+        group, chooses, names = argument.partition("=")
+        for option in (names.split(",") if chooses else groups[group]) if group in groups else ():
+            if option not in groups[group]:
+                raise InputError(no_such_option(group, option, groups[group]))
             texts.append(_text(group, option, folders))
     return "\n\n".join(texts) or None
 
@@ -59,9 +59,9 @@ def title(path: Path) -> str:
 
 
 def _text(group: str, option: str, folders: Sequence[Path]) -> str:
-    found = _settings(group, option, folders)
+    values = _settings(group, option, folders)
     lines = [f"{group}={option}: {title(_file(group, option, folders))}", ""]
-    shown = {f"{name}={value}": comment for name, (value, comment) in found.items()}
+    shown = {f"{name}={value}": comment for name, (value, comment) in values.items()}
     width = max((len(text) for text in shown if len(text) <= _LONGEST), default=0)
     room = terminal_width()
     for text, comment in shown.items():
@@ -73,31 +73,31 @@ def _text(group: str, option: str, folders: Sequence[Path]) -> str:
 
 
 def _file(group: str, option: str, folders: Sequence[Path]) -> Path:
-    found = (folder / group / f"{option}.yaml" for folder in folders)
-    return next(path for path in found if path.is_file())
+    paths = (folder / group / f"{option}.yaml" for folder in folders)
+    return next(path for path in paths if path.is_file())
 
 
 def _settings(group: str, option: str, folders: Sequence[Path]) -> dict[str, tuple[str, str]]:
     """Return setting -> value and comment, of the option and of those that it is based on."""
     path = _file(group, option, folders)
     is_global = "@package _global_" in read_text(path).splitlines()[0]
-    found: dict[str, tuple[str, str]] = {}
+    values: dict[str, tuple[str, str]] = {}
     for base in bases(path):
         if not base.startswith("/"):
-            found |= _settings(group, base, folders)
-    for one in settings(path, "" if is_global else group, most=_MOST):
-        if not one.is_class:
-            shared = re.fullmatch(r"\$\{([\w.]+)\}", one.value)
-            comment = one.comment or found.get(one.name, ("", ""))[1]
-            found[one.name] = one.value, comment or (f"as {shared[1]}" if shared else "")
-    return found
+            values |= _settings(group, base, folders)
+    for setting in settings(path, "" if is_global else group, most=_MOST):
+        if not setting.is_class:
+            shared = re.fullmatch(r"\$\{([\w.]+)\}", setting.value)
+            comment = setting.comment or values.get(setting.name, ("", ""))[1]
+            values[setting.name] = setting.value, comment or (f"as {shared[1]}" if shared else "")
+    return values
 
 
 def bases(path: Path) -> list[str]:
     """Return the options that the option at `path` is based on, as its `defaults` name them."""
     value = yaml.safe_load(read_text(path))
     named = value.get("defaults", ()) if isinstance(value, dict) else ()
-    return [one for one in named if isinstance(one, str) and one != "_self_"]
+    return [base for base in named if isinstance(base, str) and base != "_self_"]
 
 
 def settings(path: Path, prefix: str, most: int | None = None) -> Iterator[Setting]:
@@ -122,10 +122,10 @@ def _of(
         target = next((v.value for k, v in value.value if k.value == "_target_"), None)
         if target:
             yield Setting(name, target, comment, is_class=True)
-        for one in _of(value, lines, name, most):
+        for setting in _of(value, lines, name, most):
             # {a: 1, b: 2} on one line has one comment for all of them.
-            shared = value.flow_style or not one.comment
-            yield one._replace(comment=comment) if shared else one
+            shared = value.flow_style or not setting.comment
+            yield setting._replace(comment=comment) if shared else setting
 
 
 def _comment(key: yaml.Node, value: yaml.Node, lines: Sequence[str]) -> str:
@@ -137,17 +137,17 @@ def _comment(key: yaml.Node, value: yaml.Node, lines: Sequence[str]) -> str:
     if behind.startswith("#"):
         return behind.removeprefix("#").strip()
     above: list[str] = []
-    for one in reversed(lines[1 : key.start_mark.line]):  # the first line is of the file
-        if not one.strip().startswith("#"):
+    for text in reversed(lines[1 : key.start_mark.line]):  # the first line is of the file
+        if not text.strip().startswith("#"):
             return " ".join(above)
-        above.insert(0, one.strip().removeprefix("#").strip())
+        above.insert(0, text.strip().removeprefix("#").strip())
     return ""  # of the file
 
 
 def _source(node: yaml.Node, most: int | None) -> str:
     """Return a value as it is written on the command line; of a list the first `most` items."""
     if isinstance(node, yaml.SequenceNode):
-        items = [_source(one, most) for one in node.value[:most]]
+        items = [_source(item, most) for item in node.value[:most]]
         return f"[{','.join(items)}{',...' if len(items) < len(node.value) else ''}]"
     if isinstance(node, yaml.MappingNode):
         return "{}"
@@ -170,8 +170,8 @@ def _show(arguments: Sequence[str] | None) -> None:
     if folder is not None:
         check_folder(folder)
     own = [] if folder is None else [f"--config-dir={folder}"]
-    known = groups_of(own)
+    groups = groups_of(own)
     for name in names:
-        check_choice("group", name.partition("=")[0], [*known])
-    groups = (f"{group}: {', '.join(options)}" for group, options in known.items())
-    print(options_help(["--help", *own, *names]) or "\n".join(groups))
+        check_choice("group", name.partition("=")[0], [*groups])
+    lines = (f"{group}: {', '.join(options)}" for group, options in groups.items())
+    print(options_help(["--help", *own, *names]) or "\n".join(lines))

@@ -138,10 +138,10 @@ class RunFiles:
         """Append the ranking of a question, of these `memories`, and those that are new."""
         store = line["store"]
         stored_ids = self._ranked.setdefault(store, set())
-        new = [one for one in memories if one.id not in stored_ids]
+        new = [memory for memory in memories if memory.id not in stored_ids]
         if new:
-            self._writer(MEMORIES).write_line("".join(_memory_line(store, one) for one in new))
-            stored_ids.update(one.id for one in new)
+            self._writer(MEMORIES).write_line("".join(_memory_line(store, entry) for entry in new))
+            stored_ids.update(memory.id for memory in new)
         self._rankings[line["id"]] = self._writer(RANKINGS).write(line)
 
     def record(self, id_: str) -> Record:
@@ -179,7 +179,7 @@ class RunFiles:
                 number = first.get(call.get("conversation", ""), -1)
                 return (number, 0) if of is None else (rank.get(of, -1), 1)
 
-            calls = sorted(_placed(path), key=lambda one: rank_of(one[0]))  # stable
+            calls = sorted(_placed(path), key=lambda pair: rank_of(pair[0]))  # stable
             _rewrite(path, [place for _, place in calls])
         return RecordFile(self.folder / RECORDS, len(questions))
 

@@ -90,7 +90,7 @@ class Runner:
                 files.close()
         self.warnings = self._coverage_warnings() + self._length_warnings()
         self.warnings += self.built.embedders.warnings(files.embedded)
-        return files.put_in_order({one.id: one.searched for one in questions})
+        return files.put_in_order({question.id: question.searched for question in questions})
 
     def _jobs(self) -> Generator[Callable[[], None]]:
         """Yield a job for each question that is left; ingest and retrieve while doing so."""
@@ -206,7 +206,7 @@ class Runner:
             if depth:
                 recorded = retrieval.candidates if ranking is None else ranking
                 line = ranking_line(id_, conversation, retrieval, digest if stored else None)
-                self._files.add_ranking(line, [one.memory for one in recorded])
+                self._files.add_ranking(line, [candidate.memory for candidate in recorded])
         if ranking is not None and depth:
             ranked = ranked_turns(ranking, complete=retrieval.ranked_all)
         return replace(outcome, context_sha256=digest, selection=stored, ranked=ranked)

@@ -102,14 +102,14 @@ def _check_setting(name: str, value: object) -> None:
         if isinstance(value, list) and not 0 < len(value) == len(set(value) if is_set else value):
             raise InputError(f"{name}: {value!r:.60}; use one or more different values")
         return
-    below = [one for one in _SETTINGS if one.startswith(f"{name}.")]
+    below = [setting for setting in _SETTINGS if setting.startswith(f"{name}.")]
     if not isinstance(value, Mapping):
-        raise InputError(f"{name}: {value!r:.60}; set {' or '.join(f'{one}=...' for one in below)}")
-    for one in value:
-        if f"{name}.{one}" not in below:
-            raise InputError(_unknown(f"{name}.{one}"))
-    for one in below:
-        _check_setting(one, value.get(one.rpartition(".")[2]))
+        raise InputError(f"{name}: {value!r:.60}; set {' or '.join(f'{key}=...' for key in below)}")
+    for part in value:
+        if f"{name}.{part}" not in below:
+            raise InputError(_unknown(f"{name}.{part}"))
+    for setting in below:
+        _check_setting(setting, value.get(setting.rpartition(".")[2]))
 
 
 def _check_node(node: object, place: str) -> None:
@@ -117,12 +117,12 @@ def _check_node(node: object, place: str) -> None:
     what the class declares. A class that cannot be imported is left to Hydra.
     """
     if isinstance(node, list):
-        for number, one in enumerate(node):
-            _check_node(one, f"{place}[{number}]")
+        for number, item in enumerate(node):
+            _check_node(item, f"{place}[{number}]")
     if not isinstance(node, Mapping):
         return
-    for name, one in node.items():
-        _check_node(one, f"{place}.{name}")
+    for name, value in node.items():
+        _check_node(value, f"{place}.{name}")
     for name in _PASSED_ON if place.partition(".")[0] != "strategy" else ():
         if name in node:
             raise InputError(f"{place}.{name}: is of strategies alone; leave it out")
@@ -131,7 +131,7 @@ def _check_node(node: object, place: str) -> None:
             target = get_object(str(node["_target_"]))
         except Exception:
             return
-        given = {name: one for name, one in node.items() if not str(name).startswith("_")}
+        given = {name: value for name, value in node.items() if not str(name).startswith("_")}
         if "_args_" not in node:
             check_values(target, given, place, ("parts", "evidence") if "_partial_" in node else ())
 
@@ -159,9 +159,9 @@ def check_overrides(arguments: Sequence[str]) -> None:
             if name in _FOLDERS and not value:
                 raise InputError(f"{name}: {value!r}; use a folder")
             is_path = name == "hydra.searchpath" and isinstance(value, list)
-            for one in map(str, value) if is_path else ():
-                if "://" not in one or one.startswith("file://"):
-                    check_folder(one.removeprefix("file://"), name)
+            for path in map(str, value) if is_path else ():
+                if "://" not in path or path.startswith("file://"):
+                    check_folder(path.removeprefix("file://"), name)
             if name in _GROUPS and not isinstance(value, str | list if name in _OPTIONAL else str):
                 _refuse_option(name, value)
             if name in _SETTINGS and "${" not in str(value):
@@ -173,10 +173,10 @@ def _values(override: Override) -> list[Any]:
     if not override.is_sweep_override():
         return [override.value()]
     try:
-        found = list(override.sweep_iterator(Transformer.identity))
+        values = list(override.sweep_iterator(Transformer.identity))
     except HydraException:  # an interval, or a pattern
         return []
-    return [one.text if isinstance(one, QuotedString) else one for one in found]
+    return [value.text if isinstance(value, QuotedString) else value for value in values]
 
 
 def _refuse_option(group: str, value: object) -> None:
@@ -186,8 +186,8 @@ def _refuse_option(group: str, value: object) -> None:
     if of_judge:
         right = value if value in names else f"NAME, one of {options}"
         raise InputError(f"judge_llm: {value!r:.60}; write llm@judge_llm={right}")
-    known = f"; its options are {options}" if options else ""
-    raise InputError(f"{group}: {value!r:.60} is no option of this group{known}")
+    hint = f"; its options are {options}" if options else ""
+    raise InputError(f"{group}: {value!r:.60} is no option of this group{hint}")
 
 
 def _unknown(name: str) -> str:

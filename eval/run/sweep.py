@@ -150,7 +150,7 @@ def show_sweep() -> None:
         common = set.intersection(*map(set, given))
         rows = []
         for arguments, summary in zip(given, summaries, strict=True):
-            own = [one.removeprefix("strategy=") for one in arguments if one not in common]
+            own = [arg.removeprefix("strategy=") for arg in arguments if arg not in common]
             rows.append((" ".join(own) or summary["strategy"], summary))
         counted = {answered(summary["by_type"]) for summary in summaries}
         title = " or ".join(sorted(counted, reverse=True))
@@ -179,20 +179,20 @@ def _await_forwarded_lines() -> None:
 
 
 def _cell(config: DictConfig, sweep: Sweep) -> str:
-    listed = (one.partition("=")[0] for one in sweep.arguments if "," in one)
+    listed = (argument.partition("=")[0] for argument in sweep.arguments if "," in argument)
     varied = {*(OmegaConf.select(config, "hydra.sweeper.params") or ()), *listed}
-    return " ".join(one for one in config.hydra.overrides.task if one.partition("=")[0] in varied)
+    return " ".join(arg for arg in config.hydra.overrides.task if arg.partition("=")[0] in varied)
 
 
 def _runs(sweep: Sweep, folder: Path) -> list[tuple[Path, Manifest]]:
     """Return the runs of `sweep` in `folder`, which may contain runs of other sweeps."""
-    found = []
+    sweep_runs = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:
         if path.name not in sweep.before and (path / MANIFEST).is_file():
             manifest = load_manifest(path)
             if (manifest["sweep"] or {}).get("id") == sweep.id:
-                found.append((path, manifest))
-    return found
+                sweep_runs.append((path, manifest))
+    return sweep_runs
 
 
 def _job(manifest: Manifest) -> int:
