@@ -101,7 +101,7 @@ def read_calls(path: Path) -> tuple[list[RecordedAnswer], Requests]:
     lines = rest.splitlines()
     requests: dict[str, Mapping[str, Any]] = {}
     answers = [_answer(path, number, line, requests) for number, line in enumerate(lines, 2)]
-    if twice := [key for key, n in Counter(one.key for one in answers).items() if n > 1]:
+    if twice := [key for key, n in Counter(answer.key for answer in answers).items() if n > 1]:
         raise InputError(f"{path}: two answers to the request {twice[0]!r:.80}; remove one")
     return answers, requests
 

@@ -38,13 +38,13 @@ def text_of(
 
 def spread(line: Mapping[str, object]) -> dict[str, object]:
     """Return `line` with each interval in three columns: `f1`, `f1_low` and `f1_high`."""
-    found: dict[str, object] = {}
+    columns: dict[str, object] = {}
     for name, value in line.items():
         if isinstance(value, Interval):
-            found |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+            columns |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
         else:
-            found[name] = value
-    return found
+            columns[name] = value
+    return columns
 
 
 def read_cell(cell: str) -> str:

@@ -51,13 +51,13 @@ def git_state() -> Mapping[str, Any] | None:
 @cache
 def versions() -> Mapping[str, str | None]:
     """Return the versions of the packages that a result may depend on; None of those that lack."""
-    found: dict[str, str | None] = {}
+    packages: dict[str, str | None] = {}
     for name in _PACKAGES:
         try:
-            found[name] = version(name)
+            packages[name] = version(name)
         except PackageNotFoundError:
-            found[name] = None
-    return found
+            packages[name] = None
+    return packages
 
 
 @cache

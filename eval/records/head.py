@@ -44,19 +44,21 @@ def heads(runs: Sequence[tuple[str, Manifest]]) -> list[str]:
     """
     parts = [made_with(manifest) for _, manifest in runs]
     shared = _shared(parts)
-    own = [{name: one[name] for name in one if name not in shared} for one in parts]
+    own = [{name: part[name] for name in part if name not in shared} for part in parts]
     labels = [label for label, _ in runs]
     lines = [
-        f"{label}: {'; '.join(_shown(one))}" for label, one in zip(labels, own, strict=True) if one
+        f"{label}: {'; '.join(_shown(part))}"
+        for label, part in zip(labels, own, strict=True)
+        if part
     ]
     return ["; ".join(_shown(shared)), *lines]
 
 
-def differing(one: Manifest, other: Manifest, unused: Collection[str] = ()) -> list[str]:
+def differing(manifest: Manifest, other: Manifest, unused: Collection[str] = ()) -> list[str]:
     """Return a clause on each part of the head in which two runs differ: `embedder: A, not B`, the
     part of `other` first. `unused`: parts that change nothing.
     """
-    first, second = made_with(one), made_with(other)
+    first, second = made_with(manifest), made_with(other)
     return [
         f"{name}: {second.get(name, 'unknown')}, not {first.get(name, 'unknown')}"
         for name in {**first, **second}

@@ -126,7 +126,7 @@ def describe(
     kept = _without_operational(config)
     kept["dataset"] = {**kept.get("dataset", {}), "key": dataset.key.name}
     if not kept.get("metric"):  # none of the user's
-        choices = {group: chosen for group, chosen in choices.items() if group != "metric"}
+        choices = {group: option for group, option in choices.items() if group != "metric"}
     for name, value in leaves(kept):
         if isinstance(value, float) and not math.isfinite(value):
             raise InputError(f"{name}: {value} is no number to run with; use another")
@@ -150,7 +150,7 @@ def describe(
         "packages": dict(versions()),
         "scoring": protocol_names(config["scoring"]),
         **models,
-        "models": {name: _chosen(choices, name) for name in ("embedder", "reader", "judge")},
+        "models": {name: _option(choices, name) for name in ("embedder", "reader", "judge")},
         **manifest_fields(
             (config.get("retrieval") or {}).get("depth"),
             dataset.conversations,
@@ -175,9 +175,9 @@ def _without_operational(config: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _chosen(choices: Mapping[str, str], name: str) -> str | None:
-    chosen = choices.get(name)
-    return None if chosen == "none" else chosen
+def _option(choices: Mapping[str, str], name: str) -> str | None:
+    option = choices.get(name)
+    return None if option == "none" else option
 
 
 def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
@@ -186,9 +186,9 @@ def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
     `arguments` of a sweep list the values of all its runs; `overrides` contain those of this run,
     with the values that an experiment adds. Options of the sweep itself are left out.
     """
-    chosen = {override.partition("=")[0]: override for override in overrides}
+    by_name = {override.partition("=")[0]: override for override in overrides}
     single = [argument for argument in arguments if not argument.lstrip("+").startswith(_OF_SWEEPS)]
-    values = [chosen.get(argument.partition("=")[0], argument) for argument in single]
+    values = [by_name.get(argument.partition("=")[0], argument) for argument in single]
     added = [override for override in overrides if override not in values]
     return shlex.join(["python", "-m", "eval.run", *values, *added])
 
@@ -200,7 +200,7 @@ def resume_command(manifest: Manifest, *more: str) -> str:
     """
     arguments = shlex.split(manifest["command"])
     if enough := manifest.get("budget_usd"):
-        arguments = [one for one in arguments if not one.lstrip("+").startswith(f"{_BUDGET}=")]
+        arguments = [arg for arg in arguments if not arg.lstrip("+").startswith(f"{_BUDGET}=")]
         arguments.append(f"{_BUDGET}={enough:.2g}")
     return shlex.join([*arguments, *more, f"resume={manifest['run_id']}"])
 
@@ -258,13 +258,13 @@ def load_manifest(folder: Path) -> Manifest:
             f"{path}: config or choices were edited, as config_sha256 does not fit them; restore "
             "them, or run it again"
         )
-    said = dict(leaves(config))
+    settings = dict(leaves(config))
     for name, value, configured in (
-        ("seed", loaded["seed"], said.get("seed")),
+        ("seed", loaded["seed"], settings.get("seed")),
         ("strategy", loaded["strategy"], choices.get("strategy")),
-        ("scoring", loaded["scoring"], said.get("scoring.protocols")),
-        ("key.name", loaded["key"]["name"], said.get("dataset.key")),
-        ("evidence.name", evidence_name(loaded), said.get("dataset.evidence")),
+        ("scoring", loaded["scoring"], settings.get("scoring.protocols")),
+        ("key.name", loaded["key"]["name"], settings.get("dataset.key")),
+        ("evidence.name", evidence_name(loaded), settings.get("dataset.evidence")),
     ):
         if configured is not None and value != configured:
             raise InputError(

@@ -48,10 +48,10 @@ class PaidCalls:
 
     def spent(self, pricing: Pricing) -> str:
         """Return dollars, and the tokens of models without a price; '' before the first call."""
-        used = [(pricing.cost_usd(name, one), one) for name, one in [*self._added.items()]]
-        known = [cost for cost, _ in used if cost is not None]
-        tokens = sum(one.input_tokens + one.output_tokens for cost, one in used if cost is None)
-        parts = [f"${sum(known):,.4f}"] if known else []
+        used = [(pricing.cost_usd(name, use), use) for name, use in [*self._added.items()]]
+        costs = [cost for cost, _ in used if cost is not None]
+        tokens = sum(use.input_tokens + use.output_tokens for cost, use in used if cost is None)
+        parts = [f"${sum(costs):,.4f}"] if costs else []
         if tokens:
             parts.append(f"{tokens:,} tokens without a price")
         return " + ".join(parts)
@@ -208,12 +208,12 @@ def full_context_of(run: Spending, runs: Sequence[Spending]) -> Spending | None:
     """
     return next(
         (
-            one
-            for one in runs
-            if one.run.strategy == FULL_CONTEXT
-            and set(one.run.records) == set(run.run.records)
+            other
+            for other in runs
+            if other.run.strategy == FULL_CONTEXT
+            and set(other.run.records) == set(run.run.records)
             and all(
-                one.run.manifest.get(field) == run.run.manifest.get(field)
+                other.run.manifest.get(field) == run.run.manifest.get(field)
                 for field in ("data", "llm", "models", "prompts")
             )
         ),
@@ -227,11 +227,11 @@ def each(value: float | None, count: int | None) -> float | None:
 
 
 def _summed(usages: Sequence[Mapping[str, Any] | None], pricing: Pricing) -> PhaseUsage:
-    known = [usage for usage in usages if usage is not None]
-    if len(known) < len(usages):
+    counts = [usage for usage in usages if usage is not None]
+    if len(counts) < len(usages):
         return PhaseUsage(None, None, None, None)
     calls, read, written = (
-        sum(usage.get(field, 0) for usage in known)
+        sum(usage.get(field, 0) for usage in counts)
         for field in ("calls", "input_tokens", "output_tokens")
     )
-    return PhaseUsage(calls, read, written, cost_usd(known, pricing))
+    return PhaseUsage(calls, read, written, cost_usd(counts, pricing))

@@ -82,7 +82,7 @@ class Selection(NamedTuple):
         """Return the selection in a line of contexts.jsonl, if it has one."""
         if "retrieved" not in row:
             return None
-        return cls([cast(Retrieved, tuple(one)) for one in row["retrieved"]], row["titles"])
+        return cls([cast(Retrieved, tuple(memory)) for memory in row["retrieved"]], row["titles"])
 
 
 def selection_of(retrieval: Retrieval) -> Selection:
@@ -109,20 +109,20 @@ class Selections:
     def by_context(self) -> dict[str, Selection]:
         """Selections by the sha256 of their context. Raises InputError on a damaged line."""
         rows = read_lines(self.folder / CONTEXTS, torn=True, schema=CONTEXT_LINE)
-        found = ((row["sha256"], Selection.stored(row)) for row in rows)
-        return {digest: selection for digest, selection in found if selection is not None}
+        pairs = ((row["sha256"], Selection.stored(row)) for row in rows)
+        return {digest: selection for digest, selection in pairs if selection is not None}
 
     def of(self, row: Mapping[str, Any]) -> Selection:
         """Return the selection that a record or ranking leaves out; raises InputError if
         contexts.jsonl lacks it.
         """
-        found = self.by_context.get(row["context_sha256"])
-        if found is None:
+        selection = self.by_context.get(row["context_sha256"])
+        if selection is None:
             raise InputError(
                 f"{self.folder / CONTEXTS}: lacks the memories that were retrieved for "
                 f"{row['id']:.60}; restore the file from a copy, or run it again from the start"
             )
-        return found
+        return selection
 
     def filled(self, row: Row) -> Row:
         """Return the record `row` with the fields that it leaves out, if it does."""
@@ -130,8 +130,8 @@ class Selections:
 
     def reduced(self, row: Record) -> Row:
         """Return the record `row` without the fields that contexts.jsonl has, if it does."""
-        found = self.by_context.get(row.get("context_sha256") or "")
-        if found is None or found != (row["retrieved"], row.get("titles")):
+        selection = self.by_context.get(row.get("context_sha256") or "")
+        if selection is None or selection != (row["retrieved"], row.get("titles")):
             return cast(Row, row)
         return {name: value for name, value in row.items() if name not in Selection._fields}
 
@@ -154,19 +154,19 @@ def load_rankings(folder: Path, manifest: Manifest) -> dict[str, Ranked]:
         return {}
     torn = manifest["status"] != "complete"
     memories, selections = load_memories(folder, manifest), Selections(folder)
-    found: dict[str, Ranked] = {}
+    rankings: dict[str, Ranked] = {}
     equal: dict[tuple[str, str, str], Ranked] = {}  # by context, store and owner
     for line in read_lines(path, torn=torn, schema=RANKING_LINE, typed=True):
         id_ = line["id"]
         if "ranking" in line:
-            found[id_] = as_ranked(cast(RankingLine, line), memories, manifest, path)
+            rankings[id_] = as_ranked(cast(RankingLine, line), memories, manifest, path)
             continue
         same = line["context_sha256"], line["store"], _owner(id_)
         if same not in equal:
-            whole = {**line, "ranking": [(one[0], one[2]) for one in selections.of(line).retrieved]}
+            whole = {**line, "ranking": [(row[0], row[2]) for row in selections.of(line).retrieved]}
             equal[same] = as_ranked(cast(RankingLine, whole), memories, manifest, path)
-        found[id_] = replace(equal[same], question=id_)
-    return found
+        rankings[id_] = replace(equal[same], question=id_)
+    return rankings
 
 
 def load_memories(folder: Path, manifest: Manifest) -> dict[tuple[str, str], MemoryLine]:
@@ -218,8 +218,8 @@ def as_ranked(
     ranked_sessions = None
     if sizes.get("sessions") and all(sessions):
         ranked_sessions = _unit(sessions, sizes["sessions"], tokens, len(rows), ended=ended)
-    found = tuple(zip(ids, [score for _, score in line["ranking"]], strict=True))
-    return Ranked(line["id"], store, line["selected"], found, ranked, ranked_sessions)
+    ranking = tuple(zip(ids, [score for _, score in line["ranking"]], strict=True))
+    return Ranked(line["id"], store, line["selected"], ranking, ranked, ranked_sessions)
 
 
 def _owner(question: str) -> str:
@@ -275,9 +275,9 @@ def manifest_fields(
     """Return the manifest's fields on rankings of turns; `depth` as in conf/config.yaml. A store of
     documents has no number of sessions. `by_owner`: also the sizes of what each owner may see.
     """
-    parts = {one.id: list(one.sessions) for one in conversations}
+    parts = {conversation.id: list(conversation.sessions) for conversation in conversations}
     if by_owner:
-        for session in [session for one in conversations for session in one.sessions]:
+        for session in [session for c in conversations for session in c.sessions]:
             parts.setdefault(session.owner, []).append(session)
     sizes = {}
     for name, sessions in parts.items():

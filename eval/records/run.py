@@ -167,7 +167,7 @@ def load_runs(names: Sequence[str | Path], *, complete: bool = True) -> list[Run
     runs = [load_run(folder, complete=complete, answered=complete) for folder in folders]
     manifests = [run.manifest for run in runs]
     labels = [_label(manifest, manifests) for manifest in manifests]
-    numbered = [f"{one['strategy']} #{i}" for i, one in enumerate(manifests, 1)]
+    numbered = [f"{manifest['strategy']} #{i}" for i, manifest in enumerate(manifests, 1)]
     short = [
         folder.name if len(folder.name) <= _SHORT else number
         for folder, number in zip(folders, numbered, strict=True)
@@ -239,15 +239,15 @@ def _faults(manifest: Manifest, records: Mapping[str, Record]) -> Iterator[str]:
 
 
 def _label(manifest: Manifest, manifests: Sequence[Manifest]) -> str:
-    same = [one for one in manifests if one["strategy"] == manifest["strategy"]]
+    same = [other for other in manifests if other["strategy"] == manifest["strategy"]]
     groups = [group for group in _groups(same) if group in manifest["config"]]
-    alike, settings = [_settings(one) for one in same], _settings(manifest)
+    alike, settings = [_settings(other) for other in same], _settings(manifest)
     differing: dict[str, Any] = {group: manifest["choices"][group] for group in groups}
     for path in sorted(settings, key=lambda path: path.count(".")):
         name = path.rpartition(".")[2]  # `strategy.k` is interpolated from `k`: one of them will do
         if name.startswith("_") or path.partition(".")[0] in groups:
             continue
-        if any(one.get(path) != settings[path] for one in alike):
+        if any(other.get(path) != settings[path] for other in alike):
             differing.setdefault(name, settings[path])
     if not differing or len(differing) > _IN_LABEL:
         return manifest["strategy"]
@@ -263,6 +263,6 @@ def _settings(manifest: Manifest) -> dict[str, Any]:
 
 def _groups(manifests: Sequence[Manifest]) -> list[str]:
     """Return the groups of which `manifests` all chose an option, but not the same: `graph`."""
-    all_choices = [one["choices"] for one in manifests]
+    all_choices = [manifest["choices"] for manifest in manifests]
     shared = [group for group in all_choices[0] if all(group in choices for choices in all_choices)]
     return [group for group in shared if len({choices[group] for choices in all_choices}) > 1]

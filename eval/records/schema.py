@@ -50,7 +50,7 @@ def with_defaults(row: Mapping[str, Any]) -> Record:
     """Return the record `row` with the fields that an earlier version did not write. All records
     share the names of fields, of which each parsed line has its own: 2 KB.
     """
-    return cast(Record, {intern(name): one for name, one in {**RECORD_DEFAULTS, **row}.items()})
+    return cast(Record, {intern(name): value for name, value in {**RECORD_DEFAULTS, **row}.items()})
 
 
 def store_of(record: Record) -> str:
@@ -117,9 +117,9 @@ def json_schema(names: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
     for name in names:
         check_choice("file", name, [*_FILES])
     described = ConfigDict(use_attribute_docstrings=True)
-    for one in (*vars(record_types).values(), *vars(run_types).values()):
-        if isinstance(settings := getattr(one, "__pydantic_config__", None), dict):
-            one.__pydantic_config__ = {**settings, **described}
+    for model in (*vars(record_types).values(), *vars(run_types).values()):
+        if isinstance(settings := getattr(model, "__pydantic_config__", None), dict):
+            model.__pydantic_config__ = {**settings, **described}
     return {name: TypeAdapter(_FILES[name]).json_schema() for name in names or _FILES}
 
 

@@ -60,8 +60,8 @@ def plant_fields(question: Question, context: str | None) -> Row:
     if plant is None:
         return {}
     lists = {"turns": list(plant.turns), "values": list(plant.values)}
-    known = None if context is None else shown(plant, context)
-    return {"plant": asdict(plant) | lists | {"shown": known}}
+    is_shown = None if context is None else shown(plant, context)
+    return {"plant": asdict(plant) | lists | {"shown": is_shown}}
 
 
 def answered_question(record: Record, ranked: UnitRanking | None = None) -> Answered:

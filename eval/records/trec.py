@@ -31,7 +31,7 @@ class RunLine(NamedTuple):
 
 def encode(text: str) -> str:
     """Return an id without blanks: these, control characters and % are percent-encoded (UTF-8)."""
-    return _UNSAFE.sub(lambda found: quote(found.group(), safe=""), text)
+    return _UNSAFE.sub(lambda match: quote(match.group(), safe=""), text)
 
 
 def decode(text: str) -> str:
