@@ -79,7 +79,7 @@ class LoadedRun(runs.Run):
         pricing = pricing_of(self.manifest)
 
         def row(record: Record) -> dict[str, Any]:
-            found, parts = record["evidence_found"], cast(Mapping[str, Any], record["trace"])
+            evidence, parts = record["evidence_found"], cast(Mapping[str, Any], record["trace"])
             gate = parts.get("gate") or {}
             return {
                 **{name: record.get(name) for name in _COLUMNS},
@@ -88,8 +88,8 @@ class LoadedRun(runs.Run):
                 "cost_usd": of_records([record], SYSTEM, pricing),
                 "retrieved": record["retrieved"] and [row[0] for row in record["retrieved"]],
                 "evidence": len(set(record["evidence"])),
-                "direct": found and len(set(found["direct"])),
-                "expanded": found and len(set(found["expanded"]) - set(found["direct"])),
+                "direct": evidence and len(set(evidence["direct"])),
+                "expanded": evidence and len(set(evidence["expanded"]) - set(evidence["direct"])),
                 "gate_open": gate.get("open"),
                 "gate_rule": gate.get("rule"),
                 **({"trace": record["trace"]} if trace else {}),
@@ -112,12 +112,12 @@ class LoadedRun(runs.Run):
                     low, high = cell[key] or (None, None)
                     flat |= {f"{key[:-3]}_low": low, f"{key[:-3]}_high": high}
                 rows.append({"run": self.label, "type": name, **flat})
-        found = pd.DataFrame(rows)
+        frame = pd.DataFrame(rows)
         if every:
-            return found
+            return frame
         own = [name for name in self.summary["metrics"] if name not in columns()]
-        shown = [name for name in (*_TABLE, *own) if name in found and found[name].notna().any()]
-        return found[shown]
+        shown = [name for name in (*_TABLE, *own) if name in frame and frame[name].notna().any()]
+        return frame[shown]
 
     def plot(self, score: str = "f1") -> Axes:
         """Draw a score by question type as bars with 95% intervals; see the function `plot`."""
@@ -150,14 +150,15 @@ def run(*overrides: str, quiet: bool = False) -> LoadedRun:
 
 def load(name: Path | str) -> LoadedRun:
     """Load the finished run of a folder or of an id under results/runs; see load_run."""
-    (found,) = load_runs([name])
-    return found
+    (loaded_run,) = load_runs([name])
+    return loaded_run
 
 
 def load_runs(names: Sequence[Path | str]) -> list[LoadedRun]:
     """Load finished runs, in order, each with a unique label; see records.run.load_runs."""
     return [
-        LoadedRun(one.label, one.folder, one.manifest, one.records) for one in runs.load_runs(names)
+        LoadedRun(source.label, source.folder, source.manifest, source.records)
+        for source in runs.load_runs(names)
     ]
 
 
@@ -167,15 +168,15 @@ def load_all(folder: Path | str = RUNS) -> list[LoadedRun]:
     If there are runs on LoCoMo, only these are loaded. Raises InputError if there is no complete
     run.
     """
-    found = []
+    rows = []
     for path in Path(folder).expanduser().rglob(MANIFEST):
         manifest = load_manifest(path.parent)
         if manifest["status"] == "complete" and manifest.get("kind") != "imported":
             key = manifest["config_sha256"]
-            found.append((manifest["dataset"] == "locomo", manifest["started"], path.parent, key))
+            rows.append((manifest["dataset"] == "locomo", manifest["started"], path.parent, key))
     newest: dict[str, Path] = {}
-    for of_locomo, _, path, key in sorted(found):
-        if of_locomo == max(found)[0]:
+    for of_locomo, _, path, key in sorted(rows):
+        if of_locomo == max(rows)[0]:
             newest.pop(key, None)  # inserted again as the last
             newest[key] = path
     if not newest:
@@ -190,10 +191,10 @@ def table(name: str) -> pd.DataFrame:
     Where runs are named by their settings, each setting has a column, such as `strategy` or
     `dataset`. Raises InputError on an unknown name.
     """
-    found = {path.stem: path for path in (_RESULTS / "tables").glob("*.csv")}
-    found |= {f"leaderboard/{path.stem}": path for path in (_RESULTS / "leaderboard").glob("*.csv")}
-    check_choice("table", name, sorted(found))
-    read = pd.read_csv(found[name])
+    paths = {path.stem: path for path in (_RESULTS / "tables").glob("*.csv")}
+    paths |= {f"leaderboard/{path.stem}": path for path in (_RESULTS / "leaderboard").glob("*.csv")}
+    check_choice("table", name, sorted(paths))
+    read = pd.read_csv(paths[name])
     settings = read["run"].str.extractall(_SETTING) if "run" in read else pd.DataFrame()
     for setting, rows in settings.groupby("name", sort=False) if len(settings) else ():
         values = rows["value"].droplevel("match")
@@ -208,33 +209,33 @@ def scores(table: pd.DataFrame, names: Sequence[str], by: str | list[str] = "run
 
     `table`: see tables, means, compare and table.
     """
-    named = [each for one in names for each in (one, f"{one}_low", f"{one}_high")]
-    return table.set_index(by)[[one for one in ("n", *named) if one in table]]
+    named = [each for name in names for each in (name, f"{name}_low", f"{name}_high")]
+    return table.set_index(by)[[column for column in ("n", *named) if column in table]]
 
 
-def compare(found: Sequence[runs.Run], scores: Sequence[str] = ()) -> pd.DataFrame:
+def compare(loaded_runs: Sequence[runs.Run], scores: Sequence[str] = ()) -> pd.DataFrame:
     """Compare every run with the first, paired by question: the rows of `memsys compare --out` but
     those of the first run, whose mean is `reference_mean`, without columns that have no value.
 
     `scores`: as its --score. Raises InputError if the runs may not be compared.
     """
-    contrasts = compared(found, scores, None)
+    contrasts = compared(loaded_runs, scores, None)
     if contrasts.against:
         raise InputError("; ".join(contrasts.against))
-    rows = pd.read_csv(io.StringIO(comma_separated(contrasts.tables(seed=0), found)))
+    rows = pd.read_csv(io.StringIO(comma_separated(contrasts.tables(seed=0), loaded_runs)))
     is_first = rows["run"] == rows["reference"]
     rows["reference_mean"] = rows["mean"].where(is_first).ffill()
     return rows[~is_first].dropna(axis="columns", how="all").reset_index(drop=True)
 
 
-def frames(found: Sequence[LoadedRun], *, trace: bool = False) -> pd.DataFrame:
+def frames(loaded_runs: Sequence[LoadedRun], *, trace: bool = False) -> pd.DataFrame:
     """Return the rows of all runs, see LoadedRun.frame, with the column `run`."""
-    return pd.concat([one.frame(trace=trace) for one in found], ignore_index=True)
+    return pd.concat([loaded.frame(trace=trace) for loaded in loaded_runs], ignore_index=True)
 
 
-def tables(found: Sequence[LoadedRun], *, every: bool = False) -> pd.DataFrame:
+def tables(loaded_runs: Sequence[LoadedRun], *, every: bool = False) -> pd.DataFrame:
     """Return the summary rows of all runs, see LoadedRun.table, with the column `run`."""
-    return pd.concat([one.table(every=every) for one in found], ignore_index=True)
+    return pd.concat([loaded.table(every=every) for loaded in loaded_runs], ignore_index=True)
 
 
 def means(
@@ -254,11 +255,11 @@ def means(
     for key, group in counted.groupby(list(by), sort=False):
         values = [None if pd.isna(value) else float(value) for value in group[column]]
         sample = Sample(values, group["conversation"].tolist(), 0)
-        found = sample.score() if bounded else sample.mean()
-        if found is not None:
+        mean = sample.score() if bounded else sample.mean()
+        if mean is not None:
             named: Mapping[str, Any] = dict(zip(by, key, strict=True))
             rows.append(
-                {**named, "n": found.n, "mean": found.value, "low": found.low, "high": found.high}
+                {**named, "n": mean.n, "mean": mean.value, "low": mean.low, "high": mean.high}
             )
     return pd.DataFrame(rows, columns=[*by, "n", "mean", "low", "high"])
 

@@ -75,8 +75,8 @@ class _Parser(argparse.ArgumentParser):
             super().error(message)
         formatter = self._get_formatter()
         words = [
-            formatter._format_args(one, one.dest if one.metavar is None else str(one.metavar))
-            for one in self._get_positional_actions()
+            formatter._format_args(arg, arg.dest if arg.metavar is None else str(arg.metavar))
+            for arg in self._get_positional_actions()
         ]
         name = self.prog.removeprefix(_PROGRAM).removeprefix(f"{SCRIPT} ")
         example = f"example: {self.prog} {_EXAMPLES[name]}\n" if name in _EXAMPLES else ""
@@ -218,13 +218,13 @@ def heeding_termination() -> Iterator[None]:
         raise Terminated
 
     sent = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    heeded = [one for one in sent if signal.getsignal(one) != signal.SIG_IGN]
-    before = {one: signal.signal(one, raise_terminated) for one in heeded}
+    heeded = [number for number in sent if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, raise_terminated) for number in heeded}
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler or signal.SIG_DFL)
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
 
 
 @contextmanager
@@ -265,9 +265,9 @@ def commands() -> dict[str, str]:
 
 def listed(program: str) -> str:
     """Return usage and one line for each command, for the terminal."""
-    found = commands()
-    width = max(map(len, found))
-    lines = [f"  {name.ljust(width)}  {line}" for name, line in found.items()]
+    descriptions = commands()
+    width = max(map(len, descriptions))
+    lines = [f"  {name.ljust(width)}  {line}" for name, line in descriptions.items()]
     usage = f"usage: {program} COMMAND [ARGUMENTS]"
     hint = f"{program} COMMAND --help explains the arguments of a command."
     return "\n".join([usage, "", *lines, "", hint])

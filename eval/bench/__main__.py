@@ -58,8 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _bench(options: argparse.Namespace) -> int:
     if not 0 < options.longer < inf:
         raise InputError(f"--longer {options.longer:g}: use a number above 0")
-    chosen = options.part or _SHORT
-    if {"runs", "calls"} & {*chosen}:
+    names = options.part or _SHORT
+    if {"runs", "calls"} & {*names}:
         with configuration_errors():
             instantiate(composed([f"dataset={options.dataset}"])[0].dataset).load()  # or refuse it
     limits = {name: seconds * options.longer for name, (_, seconds) in _PARTS.items()}
@@ -73,7 +73,7 @@ def _bench(options: argparse.Namespace) -> int:
     texts = [f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start\n"]
     print(texts[0])
     measured: dict[str, list[Row]] = {}
-    for name in (name for name in _PARTS if name in chosen):
+    for name in (name for name in _PARTS if name in names):
         title = _PARTS[name][0]
         print(f"## {title}\n", flush=True)
         rows = limited(parts[name], limits[name])

@@ -42,20 +42,20 @@ def runs(dataset: str, seconds: float) -> Iterator[Row]:
     and the CPU seconds of a sweep of all beside those of the runs. Strategies take turns; rounds
     end after half of `seconds`.
     """
-    chosen, began, cache = f"dataset={dataset}", time.monotonic(), cache_folder()
-    measure_run([chosen, "strategy=vector_only"], cache)  # embeds what is not in the cache
-    found: dict[str, list[tuple[MeasuredRun, float]]] = {name: [] for name in _COMPARED}
+    argument, began, cache = f"dataset={dataset}", time.monotonic(), cache_folder()
+    measure_run([argument, "strategy=vector_only"], cache)  # embeds what is not in the cache
+    by_strategy: dict[str, list[tuple[MeasuredRun, float]]] = {name: [] for name in _COMPARED}
     for number in range(_ROUNDS):
         if number and time.monotonic() - began > seconds / 2:
             break
-        for name, pairs in found.items():
-            pairs.append(_run_and_loop([chosen, f"strategy={name}"], cache))
-    for name, pairs in found.items():
+        for name, pairs in by_strategy.items():
+            pairs.append(_run_and_loop([argument, f"strategy={name}"], cache))
+    for name, pairs in by_strategy.items():
         share = median((run.cpu_s - loop_s) / loop_s for run, loop_s in pairs)
         yield {"what": f"{name}: harness / its parts in a bare loop, CPU", "now": share}
         yield {"what": f"{name}: peak MB of a run", "now": max(run.peak_mb for run, _ in pairs)}
-    alone = sum(median(run.cpu_s for run, _ in pairs) for pairs in found.values())
-    sweep = measure_run(["-m", chosen, f"strategy={','.join(_COMPARED)}"], cache)
+    alone = sum(median(run.cpu_s for run, _ in pairs) for pairs in by_strategy.values())
+    sweep = measure_run(["-m", argument, f"strategy={','.join(_COMPARED)}"], cache)
     yield {"what": "a sweep of these / single runs, CPU", "now": sweep.cpu_s / alone}
 
 
@@ -76,20 +76,22 @@ def _bare_loop(arguments: Sequence[str], cache: Path) -> float:
         strategy = built.make_strategy(conversation.id)
         for session in conversation.sessions:
             strategy.ingest(session)
-        for one in built.dataset.questions:
-            if one.searched == conversation.id:
-                asked_at = one.asked_at or conversation.sessions[-1].time
-                found = strategy.retrieve(Query(one.id, one.text, one.conversation, asked_at))
-                answer = reader.read(one.text, found)
-                turns = {turn for each in found.candidates for turn in each.memory.turns}
+        for question in built.dataset.questions:
+            if question.searched == conversation.id:
+                asked_at = question.asked_at or conversation.sessions[-1].time
+                retrieval = strategy.retrieve(
+                    Query(question.id, question.text, question.conversation, asked_at)
+                )
+                answer = reader.read(question.text, retrieval)
+                turns = {turn for each in retrieval.candidates for turn in each.memory.turns}
                 score(
                     Answered(
-                        category=one.category,
-                        gold=one.gold,
+                        category=question.category,
+                        gold=question.gold,
                         answer=answer.text,
-                        evidence=one.evidence,
+                        evidence=question.evidence,
                         retrieved=turns,
-                        question=one.text,
+                        question=question.text,
                     )
                 )
     return time.process_time() - began
@@ -105,14 +107,14 @@ def calls(dataset: str, seconds: float) -> Iterator[Row]:
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder) / "log"
             with loopback_model(_DELAY_S, log) as url:
-                chosen = [*_MODEL, f"dataset={dataset}", f"llm.base_url={url}"]
-                run = measure_run(chosen, Path(folder))
+                arguments = [*_MODEL, f"dataset={dataset}", f"llm.base_url={url}"]
+                run = measure_run(arguments, Path(folder))
                 sent = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-                bare_s, bare_cpu_s = _bare_client(url, [one["body"] for one in sent])
+                bare_s, bare_cpu_s = _bare_client(url, [call["body"] for call in sent])
         more.append(run.wall_s - bare_s)
         more_cpu.append(run.cpu_s - bare_cpu_s)
-        under_way = sum(one["ended"] - one["began"] for one in sent) / _AT_ONCE
-        ideal.append(under_way / (sent[-1]["ended"] - min(one["began"] for one in sent)))
+        under_way = sum(call["ended"] - call["began"] for call in sent) / _AT_ONCE
+        ideal.append(under_way / (sent[-1]["ended"] - min(call["began"] for call in sent)))
     name = f"a run with a reader of 20 ms, {_AT_ONCE} at once"
     yield {"what": f"{name}: s more than a bare client", "now": median(more)}
     yield {"what": f"{name}: CPU s more than a bare client", "now": median(more_cpu)}
@@ -139,11 +141,11 @@ def _bare_client(url: str, bodies: Sequence[Mapping[str, Any]]) -> tuple[float, 
 def _replays() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder, loopback_model(0.0) as url:
         _ask_all(_client(Path(folder), url, "auto"), _AT_ONCE)
-        found: dict[int, list[float]] = {1: [], _AT_ONCE: []}
+        by_threads: dict[int, list[float]] = {1: [], _AT_ONCE: []}
         for _ in range(2 * _ROUNDS + 1):
-            for threads, seconds in found.items():
+            for threads, seconds in by_threads.items():
                 seconds.append(_ask_all(_client(Path(folder), url, "replay"), threads))
-    for threads, seconds in found.items():
+    for threads, seconds in by_threads.items():
         what = f"replayed calls a second, {threads} thread{'s' * (threads > 1)}"
         yield {"what": what, "now": int(_REPLAYED / median(seconds))}
 

@@ -129,28 +129,28 @@ def write_dataset(path: Path, conversations: int, questions: int = 1, seed: int 
     return it. The text of every question contains its number, as (q17): no two are the same.
     """
     random = Random(seed)  # noqa: S311 - no secret
-    made = [_conversation(random, number, questions) for number in range(conversations)]
-    path.write_text(json.dumps(made), encoding="utf-8")
+    samples = [_conversation(random, number, questions) for number in range(conversations)]
+    path.write_text(json.dumps(samples), encoding="utf-8")
     return path
 
 
 def _conversation(random: Random, number: int, questions: int) -> dict[str, Any]:
     content: dict[str, Any] = {"speaker_a": "Ana", "speaker_b": "Ben"}
-    said: list[tuple[str, str, str]] = []
+    facts: list[tuple[str, str, str]] = []
     for session in range(1, _SESSIONS + 1):
         content[f"session_{session}_date_time"] = f"{session}:15 pm on {session + 2} May, 2023"
         turns = content[f"session_{session}"] = []
         for turn in range(1, _TURNS + 1):
-            said.append((f"D{session}:{turn}", random.choice(_THINGS), random.choice(_PLACES)))
-            id_, thing, place = said[-1]
+            facts.append((f"D{session}:{turn}", random.choice(_THINGS), random.choice(_PLACES)))
+            id_, thing, place = facts[-1]
             text = f"Last week I bought a {thing} at the {place}, and told my family about it."
             turns.append({"speaker": ("Ana", "Ben")[turn % 2], "dia_id": id_, "text": text})
     qa = []
     for index in range(questions):
-        id_, thing, place = random.choice(said)
+        id_, thing, place = random.choice(facts)
         text = f"Where did they buy the {thing}? (q{number * questions + index})"
-        one = {"question": text, "answer": place, "evidence": [id_], "category": index % 4 + 1}
-        qa.append(one)
+        item = {"question": text, "answer": place, "evidence": [id_], "category": index % 4 + 1}
+        qa.append(item)
     return {"sample_id": f"made-{number}", "conversation": content, "qa": qa}
 
 
