@@ -62,13 +62,13 @@ def contrast(measures: Sequence[tuple[Measure, Shared]], seed: int) -> list[list
     """
     drafts = [
         [
-            _draft(measure, type_, shared, chosen, seed)
+            _draft(measure, type_, shared, mask, seed)
             for type_ in measure.types
-            if (chosen := shared.of(type_)).any()
+            if (mask := shared.of(type_)).any()
         ]
         for measure, shared in measures
     ]
-    raw = [found.p for rows in drafts for draft in rows for found, _ in draft.found]
+    raw = [test.p for rows in drafts for draft in rows for test, _ in draft.found]
     adjusted = iter(holm(raw))
     return [[_row(draft, adjusted, len(raw)) for draft in rows] for rows in drafts]
 
@@ -77,15 +77,15 @@ def paired_contrasts(differences: Sequence[Sample], most: float = 1.0) -> list[C
     """Judge mean differences by the rule of `verdict`, p adjusted over all of `differences`, whose
     values, none of them None, are paired by question, -`most` to `most`; positive is better.
     """
-    values = [np.asarray(one.values, dtype=np.float64) for one in differences]
-    found = [
-        compare(each.tolist(), one.conversations, one.seed, most=most)
-        for each, one in zip(values, differences, strict=True)
+    values = [np.asarray(sample.values, dtype=np.float64) for sample in differences]
+    tests = [
+        compare(each.tolist(), sample.conversations, sample.seed, most=most)
+        for each, sample in zip(values, differences, strict=True)
     ]
-    adjusted = holm([one.p for one in found])
+    adjusted = holm([test.p for test in tests])
     return [
-        _contrast(one, each, p, len(found), lower=False, binary=False)
-        for one, each, p in zip(found, values, adjusted, strict=True)
+        _contrast(test, each, p, len(tests), lower=False, binary=False)
+        for test, each, p in zip(tests, values, adjusted, strict=True)
     ]
 
 
@@ -122,46 +122,46 @@ class _Draft(NamedTuple):
 
 
 def _draft(
-    measure: Measure, type_: str, shared: Shared, chosen: NDArray[np.bool_], seed: int
+    measure: Measure, type_: str, shared: Shared, mask: NDArray[np.bool_], seed: int
 ) -> _Draft:
-    scores, quantity = shared.scores[:, chosen], measure.quantity
-    conversations: list[str] = shared.conversations[chosen].tolist()
+    scores, quantity = shared.scores[:, mask], measure.quantity
+    conversations: list[str] = shared.conversations[mask].tolist()
     bootstrap, moved = ClusterBootstrap(conversations, seed), scores[1:] - scores[0]
     if quantity is None:
         samples = (Sample(of_run.tolist(), conversations, seed) for of_run in scores)
-        means = [mean for one in samples if (mean := one.mean(0.0, 1.0))]
-        found = [compare(one.tolist(), conversations, seed) for one in moved]
+        means = [mean for sample in samples if (mean := sample.mean(0.0, 1.0))]
+        tests = [compare(differences.tolist(), conversations, seed) for differences in moved]
     else:
-        means = [quantity.interval(one, bootstrap) for one in scores]
-        found = [ratio(quantity, one, scores[0], bootstrap) for one in scores[1:]]
+        means = [quantity.interval(of_run, bootstrap) for of_run in scores]
+        tests = [ratio(quantity, of_run, scores[0], bootstrap) for of_run in scores[1:]]
     clusters = len(set(conversations))
     row = Row(measure.key, type_, len(conversations), clusters, tuple(means), (), quantity)
     binary = bool(np.isin(shared.scores, (0.0, 1.0)).all())
-    return _Draft(row, list(zip(found, moved, strict=True)), binary)
+    return _Draft(row, list(zip(tests, moved, strict=True)), binary)
 
 
 def _row(draft: _Draft, adjusted: Iterator[float], comparisons: int) -> Row:
     """Return the finished row, with the next p values of `adjusted` for its contrasts."""
     row, lower = draft.row, lower_is_better(draft.row.key, draft.row.type)
     contrasts = [
-        _contrast(found, moved, p, comparisons, lower=lower, binary=draft.binary)
+        _contrast(test, moved, p, comparisons, lower=lower, binary=draft.binary)
         if row.quantity is None
-        else _change(found, p)
-        for (found, moved), p in zip(draft.found, adjusted, strict=False)
+        else _change(test, p)
+        for (test, moved), p in zip(draft.found, adjusted, strict=False)
     ]
     return replace(row, contrasts=tuple(contrasts))
 
 
-def _change(found: Difference, p_holm: float) -> Contrast:
-    change = found.estimate.shifted(-1)
+def _change(test: Difference, p_holm: float) -> Contrast:
+    change = test.estimate.shifted(-1)
     shown = verdict(change, p_holm, lower=True)
     words: dict[Verdict, Verdict] = {"better": "less", "worse": "more"}
-    least = 1 - found.detectable
-    return Contrast(change, found.p, p_holm, None, math.nan, least, words.get(shown, shown))
+    least = 1 - test.detectable
+    return Contrast(change, test.p, p_holm, None, math.nan, least, words.get(shown, shown))
 
 
 def _contrast(
-    found: Difference,
+    test: Difference,
     differences: NDArray[np.float64],
     p_holm: float,
     comparisons: int,
@@ -172,11 +172,11 @@ def _contrast(
     lost, won = int((differences < 0).sum()), int((differences > 0).sum())
     null_error = float(np.sqrt((differences**2).sum()) / len(differences))
     return Contrast(
-        found.estimate,
-        found.p,
+        test.estimate,
+        test.p,
         p_holm,
         mcnemar(lost, won) if binary else None,
-        found.effect,
-        needed_difference(found.detectable, null_error, comparisons) if lost + won else 0.0,
-        verdict(found.estimate, p_holm, lower=lower),
+        test.effect,
+        needed_difference(test.detectable, null_error, comparisons) if lost + won else 0.0,
+        verdict(test.estimate, p_holm, lower=lower),
     )

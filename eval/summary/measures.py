@@ -65,8 +65,8 @@ def value(record: Record, key: str) -> float | None:
     """Return a question's score; None if it failed, has none or is excluded by the answer key."""
     if not is_counted(record):
         return None
-    found = record["abstained"] if key == ABSTAINED else record["scores"].get(key)
-    return None if found is None else float(found)
+    score = record["abstained"] if key == ABSTAINED else record["scores"].get(key)
+    return None if score is None else float(score)
 
 
 def lower_is_better(key: str, type_: str) -> bool:
@@ -136,7 +136,7 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
 def has_key(run: Run) -> bool:
     """Return whether the data set says of any question what is right."""
     records = run.records.values()
-    return any(one["gold"] is not None or one["type"] == ADVERSARIAL for one in records)
+    return any(record["gold"] is not None or record["type"] == ADVERSARIAL for record in records)
 
 
 def _measure(runs: Sequence[Run], key: str, types: tuple[str, ...]) -> Measure:
@@ -159,16 +159,16 @@ def _ranking(runs: Sequence[Run], key: str) -> RankingMeasure | None:
     if all(has_score(run, key) for run in runs):
         return None
     try:
-        found = parse(key)
+        measure = parse(key)
     except InputError:
         if "@" in key:
             raise
         return None
-    retrieval.refuse_first_rank([found])
+    retrieval.refuse_first_rank([measure])
     for run in runs:
-        for problem in retrieval.unknown(run, [found]).values():
+        for problem in retrieval.unknown(run, [measure]).values():
             raise InputError(problem)
-    return found
+    return measure
 
 
 def has_score(run: Run, key: str) -> bool:
@@ -181,10 +181,10 @@ def _check(runs: Sequence[Run], keys: Sequence[str]) -> None:
         for run in runs:
             if not has_score(run, key):
                 names = {name for record in run.records.values() for name in record["scores"]}
-                known = [name for name in (*sorted(names), ABSTAINED) if has_score(run, name)]
+                scores = [name for name in (*sorted(names), ABSTAINED) if has_score(run, name)]
                 raise InputError(
                     f"{run.folder}: no record has the score {key!r}; it has "
-                    f"{', '.join(known) or 'none'}; rankings have {EXAMPLES}, and questions take "
+                    f"{', '.join(scores) or 'none'}; rankings have {EXAMPLES}, and questions take "
                     f"{quantities.EXAMPLES}"
                 )
 
@@ -254,13 +254,13 @@ def _state(run: Run, asked: Record, measure: Measure) -> float | str:
         return ANOTHER
     if record["status"] != "ok":
         return FAILED
-    found = measure.score(run, record["id"])
-    return NO_SCORE if found is None else found
+    score = measure.score(run, record["id"])
+    return NO_SCORE if score is None else score
 
 
 def same_data(run: Run, other: Run) -> bool:
     """Return whether two runs read the same data files, even if their names differ."""
-    first, second = ({file["sha256"] for file in one.manifest["data"]} for one in (run, other))
+    first, second = ({file["sha256"] for file in side.manifest["data"]} for side in (run, other))
     return first == second
 
 

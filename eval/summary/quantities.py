@@ -62,16 +62,16 @@ class Quantity:
             return record["scores"].get(self.base)
         if self.is_timed:
             live = record["latency_source"] == _LIVE
-            found = fields["latency_ms"][self.base.removesuffix("_ms")] if live else None
+            number = fields["latency_ms"][self.base.removesuffix("_ms")] if live else None
         elif self.base in _PAID:
-            found = of_records([record], _PAID[self.base], pricing_of(run.manifest))
+            number = of_records([record], _PAID[self.base], pricing_of(run.manifest))
         elif self.base in _REPORTED:
             used = fields["usage"]
-            tokens = (used.get(one, {}).get(self.base, 0) for one in SYSTEM)
-            found = None if used is None else sum(tokens)
+            tokens = (used.get(phase, {}).get(self.base, 0) for phase in SYSTEM)
+            number = None if used is None else sum(tokens)
         else:
-            found = fields[self.base]
-        return None if found is None else float(found)
+            number = fields[self.base]
+        return None if number is None else float(number)
 
     def total(self, values: Values) -> float:
         """Return the mean or the percentile of `values`, shape (n,), n at least 1; percentiles by
@@ -81,8 +81,8 @@ class Quantity:
 
     def interval(self, values: Values, bootstrap: ClusterBootstrap) -> Interval:
         """Return `total` with its interval, whose ends are 0 or more."""
-        found = bootstrap.of_items(lambda rows: self.total(values[rows]))
-        return found.within(0.0, math.inf)
+        interval = bootstrap.of_items(lambda rows: self.total(values[rows]))
+        return interval.within(0.0, math.inf)
 
 
 def find(name: str) -> Quantity | None:
@@ -100,9 +100,9 @@ def measured(run: Run, quantity: Quantity) -> Interval | None:
     """Return a quantity of `run` on all questions but those of type 5, with its interval; None if
     it is not known of any.
     """
-    records = [one for one in run.counted if one["category"] != ADVERSARIAL]
-    known = [(one["conversation"], quantity.of(run, one)) for one in records]
-    pairs = [(name, value) for name, value in known if value is not None]
+    records = [record for record in run.counted if record["category"] != ADVERSARIAL]
+    numbers = [(record["conversation"], quantity.of(run, record)) for record in records]
+    pairs = [(name, value) for name, value in numbers if value is not None]
     if not pairs:
         return None
     bootstrap = ClusterBootstrap([name for name, _ in pairs], run.seed)
@@ -129,8 +129,8 @@ def ratio(
         return Difference(Interval(0.0, 0.0, 0.0, n=n), 0.0, nan, 1.0)
 
     def log_ratio(rows: NDArray[Any]) -> float:
-        one, other = quantity.total(values[rows]), quantity.total(reference[rows])
-        return math.log(one / other) if one > 0 and other > 0 else math.nan
+        total, other = quantity.total(values[rows]), quantity.total(reference[rows])
+        return math.log(total / other) if total > 0 and other > 0 else math.nan
 
     log = bootstrap.of_items(log_ratio)
     value, low, high = map(math.exp, (log.value, log.low, log.high))
@@ -152,15 +152,15 @@ def objections(first: Run, run: Run, quantity: Quantity) -> list[str]:
     if not quantity.is_timed:
         return []
     reasons = []
-    for one in (first, run):
-        sources = [record["latency_source"] for record in one.counted]
+    for side in (first, run):
+        sources = [record["latency_source"] for record in side.counted]
         if sources and _LIVE not in sources:
             what = _SOURCES.get(str(sources[0]), str(sources[0] or "unknown"))
             reasons.append(
-                f"{quantity.name}: all latencies of {one.label} are {what}; run it with "
+                f"{quantity.name}: all latencies of {side.label} are {what}; run it with "
                 "llm.cache=record fresh_queries=true and a new folder as cache="
             )
-    machines = [one.manifest["machine"] for one in (first, run)]
+    machines = [side.manifest["machine"] for side in (first, run)]
     if machines[0] != machines[1]:
         names = {name: None for machine in machines for name in machine}
         differ = [name for name in names if machines[0].get(name) != machines[1].get(name)]

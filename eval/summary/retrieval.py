@@ -125,7 +125,7 @@ def _rankings(run: Run) -> dict[str, Ranked]:
 def unit_of(runs: Sequence[Run]) -> Unit:
     """Return the unit that all runs can be measured in: sessions if a run ranked whole ones."""
     used = [run.manifest.get("retrieval") for run in runs]
-    return "session" if any(one and one["unit"] == SESSION for one in used) else "turn"
+    return "session" if any(field and field["unit"] == SESSION for field in used) else "turn"
 
 
 def value(run: Run, question: str, measure: Measure) -> float | None:
@@ -137,22 +137,22 @@ def value(run: Run, question: str, measure: Measure) -> float | None:
     record = run.records[question]
     if record["status"] != "ok" or left_out(record):
         return None
-    found = _question(run, record, measure.unit)
-    if found is None:
+    ranked_question = _question(run, record, measure.unit)
+    if ranked_question is None:
         return None
-    if problem := problem_of(run, found, measure):
+    if problem := problem_of(run, ranked_question, measure):
         raise InputError(problem)
-    return measure.score(found.judged)
+    return measure.score(ranked_question.judged)
 
 
 def values(run: Run, measures: Sequence[Measure]) -> dict[str, dict[str, float | None]]:
     """Return the score by the name of each measure and by question id, as `value` does, of the
     questions that count and have evidence. Raises InputError where `unknown` has a reason.
     """
-    found, problems = _gathered(run, measures)
+    scores, problems = _gathered(run, measures)
     for problem in problems.values():
         raise InputError(problem)
-    return found
+    return scores
 
 
 def unknown(run: Run, measures: Sequence[Measure]) -> dict[str, str]:
@@ -183,19 +183,19 @@ def by_type(
     None for those of the run's configuration. Raises InputError without rankings.
     """
     scored, problems = _gathered(run, measures)
-    found = {}
+    means_by_type = {}
     for type_, rows in _by_type(run).items():
         bootstrap = _bootstrap(run, rows, seed, resamples)
         means = {
             name: bootstrap.mean([scores.get(row["id"]) for row in rows])
             for name, scores in scored.items()
         }
-        found[type_] = {
+        means_by_type[type_] = {
             name: mean.within(1.0, math.inf) if name.endswith(FIRST_RANK) else mean.within()
             for name, mean in means.items()
             if mean is not None
         }
-    return found, problems
+    return means_by_type, problems
 
 
 def first_ranks(run: Run, unit: Unit, seed: int) -> dict[str, FirstRanks]:
@@ -203,7 +203,7 @@ def first_ranks(run: Run, unit: Unit, seed: int) -> dict[str, FirstRanks]:
     questions with evidence. Raises InputError as `value` does.
     """
     ranks = values(run, [parse("session_" * (unit == "session") + FIRST_RANK)]).popitem()[1]
-    found = {}
+    ranks_by_type = {}
     for type_, rows in _by_type(run).items():
         asked = [row for row in rows if row["id"] in ranks]
         if not asked:
@@ -212,8 +212,8 @@ def first_ranks(run: Run, unit: Unit, seed: int) -> dict[str, FirstRanks]:
         share = _bootstrap(run, asked, seed).mean([float(p < math.inf) for p in places])
         median = float(np.median(places))
         assert share is not None  # noqa: S101 - for the type checker
-        found[type_] = FirstRanks(median if median < math.inf else None, share.within())
-    return found
+        ranks_by_type[type_] = FirstRanks(median if median < math.inf else None, share.within())
+    return ranks_by_type
 
 
 def ended_early(run: Run, measure: Measure) -> int:
@@ -221,7 +221,7 @@ def ended_early(run: Run, measure: Measure) -> int:
     cutoff: those where the convention of TREC counts.
     """
     rankings = (question.ranking for question in _questions(run, measure.unit))
-    return sum(len(one.ids) < (measure.cutoff or 0) and not one.complete for one in rankings)
+    return sum(len(ranks.ids) < (measure.cutoff or 0) and not ranks.complete for ranks in rankings)
 
 
 def _gathered(
@@ -229,20 +229,20 @@ def _gathered(
 ) -> tuple[dict[str, dict[str, float | None]], dict[str, str]]:
     """Return the results of `values` for the measures that are known, and of `unknown`."""
     _rankings(run)
-    found: dict[str, dict[str, float | None]] = {str(measure): {} for measure in measures}
+    by_measure: dict[str, dict[str, float | None]] = {str(measure): {} for measure in measures}
     problems: dict[str, str] = {}
     for unit in dict.fromkeys(measure.unit for measure in measures):
-        chosen = {str(measure): measure for measure in measures if measure.unit == unit}
+        of_unit = {str(measure): measure for measure in measures if measure.unit == unit}
         try:
             for question in _questions(run, unit):
-                for name, measure in chosen.items():
+                for name, measure in of_unit.items():
                     if problem := problem_of(run, question, measure):
                         problems.setdefault(name, problem)
                     elif name not in problems:
-                        found[name][question.id] = measure.score(question.judged)
+                        by_measure[name][question.id] = measure.score(question.judged)
         except InputError as error:
-            problems |= dict.fromkeys(chosen, str(error))
-    return {name: scores for name, scores in found.items() if name not in problems}, problems
+            problems |= dict.fromkeys(of_unit, str(error))
+    return {name: scores for name, scores in by_measure.items() if name not in problems}, problems
 
 
 def _by_type(run: Run) -> dict[str, list[Record]]:

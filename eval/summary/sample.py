@@ -38,8 +38,8 @@ class Sample:
         """
         if not self.values:
             return None
-        found = ClusterBootstrap(self.conversations, self.seed).mean(self.values)
-        return found and found.within(least, most)
+        mean = ClusterBootstrap(self.conversations, self.seed).mean(self.values)
+        return mean and mean.within(least, most)
 
     def score(self) -> Interval | None:
         """Return the mean of values of 0 to 1, with its interval clipped to that range.
@@ -47,13 +47,13 @@ class Sample:
         Resampling equal values shows no spread, however few they are: the interval is Wilson's
         where all are 0 or all are 1, and 0 to 1 around a single value between.
         """
-        known = [value for value in self.values if value is not None]
-        if set(known) in ({0.0}, {1.0}):
-            return wilson_share([value == 1 for value in known])
-        found = self.mean(0.0, 1.0)
-        if found is not None and found.n == 1:
-            return replace(found, low=0.0, high=1.0)
-        return found
+        values = [value for value in self.values if value is not None]
+        if set(values) in ({0.0}, {1.0}):
+            return wilson_share([value == 1 for value in values])
+        mean = self.mean(0.0, 1.0)
+        if mean is not None and mean.n == 1:
+            return replace(mean, low=0.0, high=1.0)
+        return mean
 
     def share(self) -> Interval | None:
         """Return the share of 1s among values of 0 and 1.
@@ -61,12 +61,12 @@ class Sample:
         The interval is Wilson's for fewer than FEWEST conversations, else as in `score`.
         """
         pairs = zip(self.values, self.conversations, strict=True)
-        known = [(value, conversation) for value, conversation in pairs if value is not None]
-        clusters = len({conversation for _, conversation in known})
+        rows = [(value, conversation) for value, conversation in pairs if value is not None]
+        clusters = len({conversation for _, conversation in rows})
         if clusters >= FEWEST:
             return self.score()
-        found = wilson_share([value == 1 for value, _ in known])
-        return found and replace(found, clusters=clusters)
+        share = wilson_share([value == 1 for value, _ in rows])
+        return share and replace(share, clusters=clusters)
 
 
 def wilson_share(hits: Sequence[bool]) -> Interval | None:
@@ -84,6 +84,6 @@ def by_type(
     """Yield each question type that occurs, adversarial excepted, with its items, then `overall`
     with the items of all these types. `record`: the record of an item, by default the item.
     """
-    for name, chosen in groups(items, record).items():
-        if chosen and name != TYPES[ADVERSARIAL]:
-            yield name, chosen
+    for name, group in groups(items, record).items():
+        if group and name != TYPES[ADVERSARIAL]:
+            yield name, group

@@ -105,8 +105,8 @@ def estimate_sentences(summary: Summary) -> list[str]:
         return [f"{where}. No estimate for all of them: {subset['reason']}."]
     return [
         f"{where}. {_LABELS.get(name, name)} on all {subset['of']:,}, estimated: "
-        f"{one['estimate']:.3f} [{one['ci'][0]:.3f}, {one['ci'][1]:.3f}] ({one['estimator']}; "
-        f"plain mean of the {one['n']} answers {one['mean']:.3f}, weighted {one['weighted']:.3f}). "
-        f"Two systems less than {one['least_difference']:.3f} apart here cannot be ordered."
-        for name, one in subset["scores"].items()
+        f"{row['estimate']:.3f} [{row['ci'][0]:.3f}, {row['ci'][1]:.3f}] ({row['estimator']}; "
+        f"plain mean of the {row['n']} answers {row['mean']:.3f}, weighted {row['weighted']:.3f}). "
+        f"Two systems less than {row['least_difference']:.3f} apart here cannot be ordered."
+        for name, row in subset["scores"].items()
     ]

@@ -62,7 +62,7 @@ def summarise(
         for error in (record["error"], record.get("judge_error"))
         if error is not None
     ]
-    kinds = Counter(f"{one['phase']}: {one['kind']}" for one in failures)
+    kinds = Counter(f"{failure['phase']}: {failure['kind']}" for failure in failures)
     answered = groups([record for record in counted if record["status"] == "ok"]).values()
     by_type = {
         name: _cell(rows, columns, seed, resamples, pricing)
@@ -161,12 +161,12 @@ def _judge(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str
     clusters = [record["conversation"] for record in rows]
     scores = [record["scores"][judge["score"]] for record in rows]
 
-    def kappa(found: Interval) -> dict[str, Any]:
-        return {"kappa": found.value, "ci": [found.low, found.high]}
+    def kappa(interval: Interval) -> dict[str, Any]:
+        return {"kappa": interval.value, "ci": [interval.low, interval.high]}
 
     panel = panel_statistics([record["judge"] or {} for record in rows], clusters, seed)
     agreement = panel.all_members and {
-        "cohen": {" | ".join(names): kappa(found) for names, found in panel.pairs.items()},
+        "cohen": {" | ".join(names): kappa(interval) for names, interval in panel.pairs.items()},
         "fleiss": kappa(panel.all_members),
     }
     return {
@@ -175,8 +175,8 @@ def _judge(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str
         **errors,
         **mean_cell("mean", scores, ClusterBootstrap(clusters, seed)),
         "members": {
-            name: {**asdict(found), "runs": list(found.runs)}
-            for name, found in panel.members.items()
+            name: {**asdict(statistics), "runs": list(statistics.runs)}
+            for name, statistics in panel.members.items()
         },
         "agreement": agreement,
     }
@@ -198,14 +198,14 @@ def _both_keys(
     originals = {
         kind: _scores(rows, shown, seed, resamples)[0] for kind, rows in groups(own).items()
     }
-    chosen = {
+    cells = {
         kind: {column: by_type[kind][column] for column in cell if column in by_type[kind]}
         for kind, cell in originals.items()
     }
     changes = [record["key"]["kind"] for record in records if record["key"] is not None]
     counts = {kind: changes.count(kind) for kind in ("corrected", "excluded")}
     return {
-        "key": {"name": name, **counts, "by_type": chosen},
+        "key": {"name": name, **counts, "by_type": cells},
         "original_key": {"name": ORIGINAL, "by_type": originals},
     }
 
@@ -279,11 +279,11 @@ def _zero(row: Record, key: str, *, judged: bool, scored: bool, answers: bool) -
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    numbers = [value for value in values if value is not None]
+    return float(np.mean(numbers)) if numbers else None
 
 
 def percentile(values: Sequence[float | None], percent: float) -> float | None:
     """Return a percentile by linear interpolation; None without a value."""
-    known = [value for value in values if value is not None]
-    return float(np.percentile(known, percent)) if known else None
+    numbers = [value for value in values if value is not None]
+    return float(np.percentile(numbers, percent)) if numbers else None
