@@ -83,8 +83,8 @@ class Metric(ABC):
             return answered.has_answer and (kind == "answer" or answered.gold is not None)
         if kind == "ranking":
             return answered.ranked is not None
-        known = answered.plant if kind == "plant" else answered.retrieved
-        return known is not None
+        field = answered.plant if kind == "plant" else answered.retrieved
+        return field is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,13 +105,13 @@ def of_texts(compute: Callable[[str, str], float]) -> Callable[[Answered], float
     )
 
 
-def in_common(found: Sequence[str], wanted: Sequence[str]) -> int:
+def in_common(answer: Sequence[str], wanted: Sequence[str]) -> int:
     """Return the number of tokens that two bags share: of each token, the smaller count."""
     distinct = set(wanted)  # the gold answer, which is short
-    shared = distinct.intersection(found)
-    if not shared or len(distinct) == len(wanted) or len(set(found)) == len(found):
+    shared = distinct.intersection(answer)
+    if not shared or len(distinct) == len(wanted) or len(set(answer)) == len(answer):
         return len(shared)
-    have, want = (Counter(filter(shared.__contains__, tokens)) for tokens in (found, wanted))
+    have, want = (Counter(filter(shared.__contains__, tokens)) for tokens in (answer, wanted))
     return sum(min(have[token], want[token]) for token in shared)
 
 
@@ -126,6 +126,6 @@ def overlap_f1(common: int, answer_size: int, gold_size: int) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def bag_f1(found: Sequence[str], wanted: Sequence[str]) -> float:
+def bag_f1(answer: Sequence[str], wanted: Sequence[str]) -> float:
     """Return the F1, 0 to 1, of two bags of tokens."""
-    return overlap_f1(in_common(found, wanted), len(found), len(wanted))
+    return overlap_f1(in_common(answer, wanted), len(answer), len(wanted))

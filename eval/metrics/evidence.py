@@ -40,8 +40,8 @@ def session_recall(sessions: Collection[str], retrieved_turns: Collection[str]) 
     session-level recall of LongMemEval (Wu et al., 2025), over the turns in the context.
     """
     wanted = set(sessions)
-    found = {turn.rpartition(":")[0] for turn in retrieved_turns}
-    return len(wanted & found) / len(wanted) if wanted else None
+    retrieved_sessions = {turn.rpartition(":")[0] for turn in retrieved_turns}
+    return len(wanted & retrieved_sessions) / len(wanted) if wanted else None
 
 
 for _metric in (

@@ -30,8 +30,8 @@ def shown(plant: Plant, context: str) -> bool | None:
 def _wrong(kind: str, values: Sequence[str], text: str) -> bool:
     """Return whether `text` has a wrong value; of a contradiction, exactly one of the values."""
     words = _words(text)
-    found = sum(_words(value) in words for value in values)
-    return found == 1 if kind == _CONTRADICTION else found > 0
+    count = sum(_words(value) in words for value in values)
+    return count == 1 if kind == _CONTRADICTION else count > 0
 
 
 def _words(text: str) -> str:

@@ -34,9 +34,9 @@ def _import_alone(module: str, name: str, package: str) -> Any:
     if before.isdisjoint(parents):
         try:
             for parent in parents:
-                found = find_spec(parent)
+                spec = find_spec(parent)
                 sys.modules[parent] = empty = ModuleType(package)
-                empty.__path__ = [str(Path(str(found and found.origin)).parent)]
+                empty.__path__ = [str(Path(str(spec and spec.origin)).parent)]
             return getattr(import_module(module), name)
         except (AttributeError, ImportError):
             pass  # below, with its error if that remains

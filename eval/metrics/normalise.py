@@ -90,8 +90,8 @@ def terms(text: str) -> tuple[str, ...]:
 
     Punctuation and articles are dropped, but not where nothing else is left ("A").
     """
-    found = _TERM.findall(normalise(text))
-    return tuple(map(_term, [word for word in found if word not in ARTICLES] or found))
+    words = _TERM.findall(normalise(text))
+    return tuple(map(_term, [word for word in words if word not in ARTICLES] or words))
 
 
 @lru_cache(maxsize=65_536)

@@ -155,8 +155,8 @@ def sentences(text: str) -> list[str]:
 
     The result equals `nltk.sent_tokenize(text)` of NLTK 3.9.1 wherever `text == text.lower()`.
     """
-    found: list[str] = _punkt().tokenize(text)
-    return found
+    texts: list[str] = _punkt().tokenize(text)
+    return texts
 
 
 def _bag_f1(answer: str, gold: str) -> float:
@@ -187,8 +187,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.lower().translate(_SPACES).split())
 
 
-def _set_f1(found: AbstractSet[str], wanted: AbstractSet[str]) -> float:
-    return overlap_f1(len(found & wanted), len(found), len(wanted))
+def _set_f1(answer: AbstractSet[str], wanted: AbstractSet[str]) -> float:
+    return overlap_f1(len(answer & wanted), len(answer), len(wanted))
 
 
 def mem0_f1(answer: str, gold: str) -> float:
@@ -212,11 +212,11 @@ def bleu1(answer: str, gold: str) -> float:
     It is computed over lowercase `word_tokens`; r and c are the numbers of tokens of gold and
     answer. Without a common token the score is 0.
     """
-    found, wanted = word_tokens(answer), word_tokens(gold)
-    clipped = in_common(found, wanted)
+    tokens, wanted = word_tokens(answer), word_tokens(gold)
+    clipped = in_common(tokens, wanted)
     if clipped == 0:
         return 0.0
-    return clipped / len(found) * min(1.0, exp(1 - len(wanted) / len(found)))
+    return clipped / len(tokens) * min(1.0, exp(1 - len(wanted) / len(tokens)))
 
 
 for _metric in (

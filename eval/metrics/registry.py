@@ -20,8 +20,8 @@ _CONFIGURED: dict[str, Metric] = {}  # by the configuration of the current run
 
 @cache
 def _ordered() -> tuple[Metric, ...]:
-    found = [*_REGISTERED.values(), *_CONFIGURED.values()]
-    return tuple(sorted(found, key=lambda metric: metric.order))
+    unordered = [*_REGISTERED.values(), *_CONFIGURED.values()]
+    return tuple(sorted(unordered, key=lambda metric: metric.order))
 
 
 def register(metric: Metric) -> None:

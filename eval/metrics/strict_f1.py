@@ -90,17 +90,17 @@ def alternatives(gold: str) -> tuple[str, ...]:
     clauses, not alternatives, and a text with "and" beside "or" stays whole.
     """
     whole = normalise(gold)
-    found = [whole]
+    texts = [whole]
     if aside := _ASIDE.search(whole):
         rest = whole[aside.end() :]
-        found += [whole[: aside.start()] + rest, aside[1] + rest]
+        texts += [whole[: aside.start()] + rest, aside[1] + rest]
     elif slash := _SLASH.search(whole):
-        found += [
+        texts += [
             whole[: slash.start()] + word + whole[slash.end() :] for word in slash[0].split("/")
         ]
     for part in _clauses(whole) or [whole]:
-        found += [part, *_divided(part)]
-    return tuple(dict.fromkeys(text for text in found if terms(text)))
+        texts += [part, *_divided(part)]
+    return tuple(dict.fromkeys(text for text in texts if terms(text)))
 
 
 def strict_f1(answer: str, gold: str) -> float:
@@ -112,8 +112,8 @@ def strict_f1(answer: str, gold: str) -> float:
     Formula: F1 of bags of tokens (van Rijsbergen, 1979), as SQuAD's (Rajpurkar et al., 2016), which
     takes the best over several golds likewise.
     """
-    found = terms(answer)
-    best = max((bag_f1(found, terms(text)) for text in alternatives(gold)), default=0.0)
+    answer_terms = terms(answer)
+    best = max((bag_f1(answer_terms, terms(text)) for text in alternatives(gold)), default=0.0)
     refused = best > 0 and abstains(answer) and not abstains(gold)
     return 0.0 if refused else best
 

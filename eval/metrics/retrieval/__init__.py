@@ -127,8 +127,8 @@ def mrr(judged: Judged, cutoff: int | None) -> float:
     Source: Voorhees, 1999 (TREC-8 question answering); trec_eval's recip_rank, which has a cutoff
     as RR@k in ir_measures.
     """
-    found = judged.found(cutoff)
-    return 1 / found[0] if found else 0.0
+    ranks = judged.found(cutoff)
+    return 1 / ranks[0] if ranks else 0.0
 
 
 def average_precision(judged: Judged, cutoff: int | None) -> float:
@@ -138,8 +138,8 @@ def average_precision(judged: Judged, cutoff: int | None) -> float:
     rank, divided by R, not by min(k, R): evidence below the cutoff counts 0. Source: trec_eval's
     map and map_cut; AP@k of ir_measures (Buckley and Voorhees, 2000).
     """
-    found = enumerate(judged.found(cutoff), 1)
-    return sum(number / rank for number, rank in found) / judged.wanted
+    ranks = enumerate(judged.found(cutoff), 1)
+    return sum(number / rank for number, rank in ranks) / judged.wanted
 
 
 def first_rank(judged: Judged, cutoff: int | None) -> float | None:  # noqa: ARG001

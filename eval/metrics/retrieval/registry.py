@@ -79,19 +79,19 @@ def parse(text: str) -> Measure:
             f"METRIC@NUMBERtokens, of sessions also METRIC@NUMBERturns, as {EXAMPLES}{_meant(text)}"
         )
     session, name, number, counted = shape.groups()
-    found = next((metric for metric in METRICS if metric.name == name), None)
-    if found is None:
-        known = ", ".join(metric.name for metric in METRICS)
-        raise InputError(f"{text!r:.60}: no such measure{_meant(text)}; metrics are {known}")
+    metric = next((metric for metric in METRICS if metric.name == name), None)
+    if metric is None:
+        names = ", ".join(metric.name for metric in METRICS)
+        raise InputError(f"{text!r:.60}: no such measure{_meant(text)}; metrics are {names}")
     kind = cast(Cut, counted or ("rank" if number else ""))
     unit: Unit = "session" if session else "turn"
-    cuts = cuts_of(found, unit)
+    cuts = cuts_of(metric, unit)
     if kind not in cuts:
         ends: dict[Cut, str] = {"": "", "rank": "@10", "tokens": "@512tokens", "turns": "@10turns"}
-        forms = (f"{session or ''}{found.name}{ends[cut]}" for cut in cuts)
+        forms = (f"{session or ''}{metric.name}{ends[cut]}" for cut in cuts)
         raise InputError(f"{text}: write {' or '.join(forms)}")
     cut = {{"rank": "cutoff"}.get(kind, kind): int(number)} if number else {}
-    return Measure(unit, found, **cut)
+    return Measure(unit, metric, **cut)
 
 
 def cuts_of(metric: RetrievalMetric, unit: Unit) -> tuple[Cut, ...]:
@@ -120,15 +120,15 @@ def _meant(text: str) -> str:
 @cache
 def all_measures() -> tuple[Measure, ...]:
     """Return every measure of a ranking: by unit and metric, whole, at CUTOFFS, within BUDGETS."""
-    found = []
+    measures = []
     for unit in UNITS:
         for metric in METRICS:
             if "" in metric.cuts and metric.ordered:
-                found.append(Measure(unit, metric))
+                measures.append(Measure(unit, metric))
             if "rank" in metric.cuts:
-                found += [Measure(unit, metric, cutoff=cutoff) for cutoff in CUTOFFS]
+                measures += [Measure(unit, metric, cutoff=cutoff) for cutoff in CUTOFFS]
             if "tokens" in metric.cuts:
-                found += [Measure(unit, metric, tokens=budget) for budget in BUDGETS]
+                measures += [Measure(unit, metric, tokens=budget) for budget in BUDGETS]
             if "turns" in cuts_of(metric, unit):
-                found += [Measure(unit, metric, turns=cutoff) for cutoff in CUTOFFS]
-    return tuple(found)
+                measures += [Measure(unit, metric, turns=cutoff) for cutoff in CUTOFFS]
+    return tuple(measures)

@@ -149,13 +149,13 @@ def fleiss_features(counts: Floats) -> Floats:
 
 
 def cohen_interval(
-    one: Sequence[bool], other: Sequence[bool], clusters: Sequence[str], seed: int = 0
+    verdicts: Sequence[bool], other: Sequence[bool], clusters: Sequence[str], seed: int = 0
 ) -> Interval:
     """Return Cohen's kappa of two judges on the same n answers, with its interval.
 
     `clusters`: the conversation of each answer.
     """
-    cells = 2 * np.asarray(one, dtype=np.intp) + np.asarray(other, dtype=np.intp)
+    cells = 2 * np.asarray(verdicts, dtype=np.intp) + np.asarray(other, dtype=np.intp)
     return _with_interval(np.eye(4)[cells], clusters, cohen_kappa, seed)
 
 
@@ -242,14 +242,14 @@ def panel_statistics(
     have different judges or numbers of runs.
     """
     names = list(judgements[0]) if judgements else []
-    if any(list(one) != names for one in judgements):
+    if any(list(judgement) != names for judgement in judgements):
         raise ValueError("panel_statistics: every answer needs the same judges")
-    by_member = {name: [one[name] for one in judgements] for name in names}
+    by_member = {name: [judgement[name] for judgement in judgements] for name in names}
     members = {name: run_statistics(verdicts) for name, verdicts in by_member.items()}
     votes = {name: [majority(row) for row in verdicts] for name, verdicts in by_member.items()}
     pairs = {
-        (one, other): cohen_interval(votes[one], votes[other], clusters, seed)
-        for one, other in combinations(names, 2)
+        (name, other): cohen_interval(votes[name], votes[other], clusters, seed)
+        for name, other in combinations(names, 2)
     }
     together = None
     if len(names) > 1:

@@ -118,11 +118,11 @@ class ClusterBootstrap:
     def mean(self, values: Sequence[float | None], level: float = 0.95) -> Interval | None:
         """Return the mean of the n `values` that are not None and its interval; None if all are."""
         data: Floats = np.array(values, dtype=np.float64)  # None becomes nan
-        known = ~np.isnan(data)
-        if not known.any():
+        mask = ~np.isnan(data)
+        if not mask.any():
             return None
-        data = data[known]
-        member, count = self._members(known)
+        data = data[mask]
+        member, count = self._members(mask)
         value = float(data.mean())
         if count < FEWEST:
             error, degrees = _within_strata(data, _strata(member))
@@ -158,7 +158,7 @@ class ClusterBootstrap:
         if self._count < FEWEST:
             strata = _strata(self._member)
             rng = np.random.default_rng(self._seed)
-            rows = [np.flatnonzero(strata == one) for one in range(int(strata.max()) + 1)]
+            rows = [np.flatnonzero(strata == stratum) for stratum in range(int(strata.max()) + 1)]
             for _ in range(self._resamples):
                 yield np.concatenate([rng.choice(of, len(of)) for of in rows])
             return
@@ -191,13 +191,13 @@ class ClusterBootstrap:
         np.add.at(parts, self._member, features)
         return product(drawn(self._seed, self._resamples, self._count), parts)
 
-    def _members(self, known: NDArray[np.bool_]) -> tuple[NDArray[np.intp], int]:
-        """Return the conversation of each `known` question, numbered in order of the names, and the
-        number of these conversations.
+    def _members(self, mask: NDArray[np.bool_]) -> tuple[NDArray[np.intp], int]:
+        """Return the conversation of each question in `mask`, numbered in order of the names, and
+        the number of these conversations.
         """
-        if known.all():
+        if mask.all():
             return self._member, self._count
-        member = self._member[known]
+        member = self._member[mask]
         present = np.bincount(member, minlength=self._count) > 0
         return (np.cumsum(present) - 1)[member], int(present.sum())
 
