@@ -111,7 +111,7 @@ def _regress(options: argparse.Namespace) -> int:
     print(f"pinned: {', '.join(changed) or 'nothing, all scores are as expected'}")
     for result in results:  # a failed question is pinned as failed and in no mean
         questions = (result.found.questions if result.found else None) or {}
-        failed = [id_ for id_, one in questions.items() if one.failed]
+        failed = [id_ for id_, question in questions.items() if question.failed]
         if failed and result.pin.name in changed:
             print(f"{result.pin.name}: {len(failed)} questions are pinned as failed: {failed}")
     return 0
@@ -136,7 +136,7 @@ def _note(changelog: Path, line: str) -> None:
     """Insert `line` at the top of the newest section; the file is created if it is absent."""
     text = changelog.read_text(encoding="utf-8") if changelog.exists() else "# Changelog\n"
     lines = text.splitlines()
-    heading = next((i for i, one in enumerate(lines) if one.startswith("## ")), None)
+    heading = next((i for i, entry in enumerate(lines) if entry.startswith("## ")), None)
     if heading is None:
         lines += ["", line]
     else:
@@ -168,8 +168,10 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
             usages = [row["usage"] or {} for row in (*records, *read_lines(Path(folder) / INGEST))]
     except BudgetReached as error:
         raise InputError(f"{error}; a pin needs the whole run") from error
-    phases = [one for usage in usages for one in (usage, *usage.values()) if isinstance(one, dict)]
-    called = any(one.get("calls") for one in phases)  # live or replayed, also for a session
+    phases = [
+        phase for usage in usages for phase in (usage, *usage.values()) if isinstance(phase, dict)
+    ]
+    called = any(phase.get("calls") for phase in phases)  # live or replayed, also for a session
     failed = [record for record in records if record["status"] == "error"]
     if failed and not (called and len(failed) < len(records)):
         raise InputError(

@@ -66,7 +66,7 @@ def of_records(records: Sequence[Record], f1: str) -> dict[str, Scored]:
 
     `f1`: name of the run's main F1.
     """
-    found = {}
+    questions = {}
     for record in records:
         if not left_out(record):
             scores = {name: value(record, f1 if name == F1 else name) for name in COLUMNS}
@@ -75,26 +75,27 @@ def of_records(records: Sequence[Record], f1: str) -> dict[str, Scored]:
                 for name, score in scores.items()
             }
             conversation, type_ = record["conversation"], record["type"]
-            found[record["id"]] = Scored(conversation, type_, rounded, error_of(record))
-    return found
+            questions[record["id"]] = Scored(conversation, type_, rounded, error_of(record))
+    return questions
 
 
 def of_type(questions: Questions, type_: str) -> dict[str, Scored]:
     """Return the questions of `type_`; overall is every type but adversarial."""
     return {
-        id_: one
-        for id_, one in questions.items()
-        if one.type == type_ or (type_ == OVERALL and one.type != ADVERSARIAL)
+        id_: question
+        for id_, question in questions.items()
+        if question.type == type_ or (type_ == OVERALL and question.type != ADVERSARIAL)
     }
 
 
 def write(path: Path, questions: Questions) -> None:
     """Write `questions` to `path`, one line each."""
     rows = []
-    for id_, one in questions.items():
-        scores = [one.scores[name] for name in COLUMNS]
+    for id_, question in questions.items():
+        scores = [question.scores[name] for name in COLUMNS]
         cells = ["" if score is None else f"{score:g}" for score in scores]
-        rows.append([id_, one.conversation, one.type, "error" if one.failed else "ok", *cells])
+        status = "error" if question.failed else "ok"
+        rows.append([id_, question.conversation, question.type, status, *cells])
     with path.open("w", encoding="utf-8", newline="") as file:
         write_rows(file, [_HEADER, *rows])
 
@@ -105,33 +106,33 @@ def read(path: Path) -> dict[str, Scored]:
     rows = csv.reader(io.StringIO(read_text(path)))
     if tuple(next(rows, ())) != _HEADER:
         raise InputError(f"{path}: line 1: must be {','.join(_HEADER)}")
-    found: dict[str, Scored] = {}
+    questions: dict[str, Scored] = {}
     for number, row in enumerate(rows, 2):
         where = f"{path}: line {number}"
         if len(row) != len(_HEADER):
             raise InputError(f"{where}: {len(row)} columns, not {len(_HEADER)}")
         id_, conversation, type_, status, *cells = map(read_cell, row)
-        if id_ in found:
+        if id_ in questions:
             raise InputError(f"{where}: {id_} occurs twice")
         given = dict(zip(COLUMNS, cells, strict=True))
         with problems(where, f"; the line has {status!r} and {cells}"):
             scores = {name: cell or None for name, cell in given.items()}
             line = _LINE.validate_python({"status": status, "scores": scores})
-        found[id_] = Scored(
+        questions[id_] = Scored(
             conversation, type_, line["scores"], "" if status == "ok" else "when pinned"
         )
-    return found
+    return questions
 
 
 def misfit(questions: Questions, cells: Mapping[str, Mapping[str, float | None]]) -> str | None:
     """Return the first mean of `questions` that differs from `cells`, in words, or None."""
     for type_, cell in cells.items():
-        chosen = of_type(questions, type_).values()
-        if len(chosen) != cell["n"]:
-            return f"{type_}: {len(chosen)} questions, {cell['n']:g} in the pin"
+        group = of_type(questions, type_).values()
+        if len(group) != cell["n"]:
+            return f"{type_}: {len(group)} questions, {cell['n']:g} in the pin"
         for name in COLUMNS:
-            known = [score for one in chosen if (score := one.scores[name]) is not None]
-            mean, expected = sum(known) / len(known) if known else None, cell.get(name)
+            scores = [score for question in group if (score := question.scores[name]) is not None]
+            mean, expected = sum(scores) / len(scores) if scores else None, cell.get(name)
             if (mean is None) != (expected is None) or (
                 mean is not None and expected is not None and abs(mean - expected) > _NEAR
             ):
@@ -139,7 +140,7 @@ def misfit(questions: Questions, cells: Mapping[str, Mapping[str, float | None]]
     return None
 
 
-def pair(expected: Questions, found: Questions) -> list[Row]:
+def pair(expected: Questions, actual: Questions) -> list[Row]:
     """Return a contrast of every score and type that both sides have, in the order of COLUMNS: the
     mean expected, the mean found, and the latter minus the former.
 
@@ -149,7 +150,7 @@ def pair(expected: Questions, found: Questions) -> list[Row]:
         (score, type_): both
         for score in COLUMNS
         for type_ in _types(expected)
-        if (both := _shared(expected, found, score, type_)).ids
+        if (both := _shared(expected, actual, score, type_)).ids
     }
     moved = [key for key, both in shared.items() if (both.scores[0] != both.scores[1]).any()]
     rows = contrast([(Measure(key[0], (key[1],)), shared[key]) for key in moved], _SEED)
@@ -164,17 +165,17 @@ def _equal(score: str, type_: str, both: Shared) -> Row:
     return Row(score, type_, n, clusters, (mean, mean), (same,))
 
 
-def unlike(expected: Questions, found: Questions) -> list[str]:
+def unlike(expected: Questions, actual: Questions) -> list[str]:
     """Return the differences in questions and in available scores, one sentence each."""
     reasons = [
-        _reason([id_ for id_ in expected if id_ not in found], "of the pin not asked"),
-        _reason([id_ for id_ in found if id_ not in expected], "not in the pin"),
+        _reason([id_ for id_ in expected if id_ not in actual], "of the pin not asked"),
+        _reason([id_ for id_ in actual if id_ not in expected], "not in the pin"),
     ]
-    both = [(id_, expected[id_], found[id_]) for id_ in expected if id_ in found]
+    both = [(id_, expected[id_], actual[id_]) for id_ in expected if id_ in actual]
     failed = [id_ for id_, old, new in both if new.failed and not old.failed]
-    why = f"; the first in {found[failed[0]].failed}" if failed else ""
+    why = f"; the first in {actual[failed[0]].failed}" if failed else ""
     reasons.append(_reason(failed, "failed that did not when pinned", why))
-    answered = [one for one in both if not one[1].failed and not one[2].failed]
+    answered = [row for row in both if not row[1].failed and not row[2].failed]
     for score in COLUMNS:
         pairs = [(i, old.scores[score], new.scores[score]) for i, old, new in answered]
         lone = [i for i, old, new in pairs if (old is None) != (new is None)]
@@ -186,18 +187,18 @@ def unlike(expected: Questions, found: Questions) -> list[str]:
 
 def _types(questions: Questions) -> list[str]:
     """Return the types, then overall, unless it would repeat the only type."""
-    types = list(dict.fromkeys(one.type for one in questions.values()))
-    return [*types, OVERALL] if len([one for one in types if one != ADVERSARIAL]) > 1 else types
+    types = list(dict.fromkeys(question.type for question in questions.values()))
+    return [*types, OVERALL] if len([kind for kind in types if kind != ADVERSARIAL]) > 1 else types
 
 
-def _shared(expected: Questions, found: Questions, score: str, type_: str) -> Shared:
+def _shared(expected: Questions, actual: Questions, score: str, type_: str) -> Shared:
     """Return the questions of `type_` that have `score` on both sides."""
     ids, clusters, scores = [], [], []
-    for id_, one in of_type(expected, type_).items():
-        both = (one.scores[score], found[id_].scores[score] if id_ in found else None)
+    for id_, question in of_type(expected, type_).items():
+        both = (question.scores[score], actual[id_].scores[score] if id_ in actual else None)
         if None not in both:
             ids.append(id_)
-            clusters.append(one.conversation)
+            clusters.append(question.conversation)
             scores.append(both)
     types = np.full(len(ids), type_)
     values = np.array(scores, dtype=np.float64).reshape(-1, 2).T

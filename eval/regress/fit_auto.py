@@ -112,10 +112,10 @@ def examples_of_kinds() -> dict[str, Kind]:
                 built = build(config, choices)
             if other := [c.id for c in built.dataset.conversations if c.id in _HELD_OUT]:
                 raise InputError(f"{other[0]}: results are reported on it; fit on other data")
-            found = examples_of(built, _signals, "zh" if name == _CHINESE else None)
-            examples += found
-            datasets.append({"settings": " ".join(overrides), "questions": len(found)})
-            print(f"{name}: {len(found)} questions of {' '.join(overrides)}", file=sys.stderr)
+            batch = examples_of(built, _signals, "zh" if name == _CHINESE else None)
+            examples += batch
+            datasets.append({"settings": " ".join(overrides), "questions": len(batch)})
+            print(f"{name}: {len(batch)} questions of {' '.join(overrides)}", file=sys.stderr)
         kinds[name] = Kind(examples, datasets)
     return kinds
 
@@ -131,25 +131,25 @@ def fit(kinds: Mapping[str, Kind]) -> AutoWeights:
     sets = {}
     for name, signals in AUTO_SETS.items():
         having = [
-            [one for one in kind.examples if all(signal in one.signals for signal in signals)]
+            [case for case in kind.examples if all(signal in case.signals for signal in signals)]
             for kind in kinds.values()
         ]
         having = [examples for examples in having if examples]
         if not having:
             raise InputError(f"{name}: no kind of data has all of its signals")
         shares = [1 / len(having) / len(examples) for examples in having for _ in examples]
-        sets[name] = fitted([one for examples in having for one in examples], signals, shares)
-    coverage = coverage_of([one for kind in kinds.values() for one in kind.examples])
+        sets[name] = fitted([case for examples in having for case in examples], signals, shares)
+    coverage = coverage_of([example for kind in kinds.values() for example in kind.examples])
     return AutoWeights(**sets, coverage=coverage)
 
 
 def mean_measures(examples: Sequence[Example], weights: AutoWeights) -> tuple[float, float]:
     """Return mean recall@10 and nDCG@10 of `examples` as questions, ranked by `weights`."""
     values = []
-    for one in examples:
-        own = weights.of(one.signals, "?")
+    for example in examples:
+        own = weights.of(example.signals, "?")
         vector = np.array(list(own.values()))
-        values.append(measured(one.matrix(list(own)) @ vector, one))
+        values.append(measured(example.matrix(list(own)) @ vector, example))
     recall, ndcg = np.mean(values, axis=0)
     return float(recall), float(ndcg)
 

@@ -99,27 +99,27 @@ def check(out: Path, load: Callable[[Path], W], fit: Callable[[], W]) -> int:
     is such a place, else 0. Raises InputError without a file.
     """
     check_there(out, "fit it first, or correct --out")
-    found = differences(expected=load(out), found=fit())
-    print("\n".join(found) or f"{out}: its weights are those of the fit")
-    return FAILED if found else 0
+    lines = differences(expected=load(out), actual=fit())
+    print("\n".join(lines) or f"{out}: its weights are those of the fit")
+    return FAILED if lines else 0
 
 
 def _fit(out: Path, overrides: Sequence[str]) -> None:
     check_writable(out)
     built, choices = _built(overrides)
     examples = examples_of(built)
-    found = fit_weights(examples)
+    weights = fit_weights(examples)
     for name, signals in SETS.items():
         recall, ndcg = cross_validated(examples, signals)
         print(f"{name}: recall@10 {recall:.3f}, nDCG@10 {ndcg:.3f}, cross-validated")
     fitted_on = {
         "dataset": choices["dataset"],
         "data": [{"file": file.name, "sha256": file.sha256} for file in built.dataset.files],
-        "conversations": [one.id for one in built.dataset.conversations],
+        "conversations": [conversation.id for conversation in built.dataset.conversations],
         "questions": len(examples),
         **{name: choices[name] for name in ("embedder", "memory")},
     }
-    out.write_text(written(found, "fusion", fitted_on), "utf-8")
+    out.write_text(written(weights, "fusion", fitted_on), "utf-8")
     print(f"{out}: weights fitted on {len(examples)} questions")
 
 
@@ -136,7 +136,7 @@ def _built(overrides: Sequence[str]) -> tuple[Built, Mapping[str, str]]:
                 "layout"
             )
         built = build(config, choices)
-    if other := [one.id for one in built.dataset.conversations if one.id not in _DEV]:
+    if other := [c.id for c in built.dataset.conversations if c.id not in _DEV]:
         raise InputError(
             f"{other[0]}: weights are fitted on {', '.join(_DEV)} alone, since results are "
             "reported on the other conversations; use dataset.split=dev"
@@ -176,15 +176,15 @@ def examples_of(
         for session in conversation.sessions:
             strategy.ingest(session)
         store = strategy.store
-        of_turn = {turn: row for row, one in enumerate(store.memories) for turn in one.turns}
+        of_turn = {turn: row for row, memory in enumerate(store.memories) for turn in memory.turns}
         for question in built.dataset.questions if language in {None, store.language} else ():
             if question.conversation != conversation.id or question.category == ADVERSARIAL:
                 continue
             rows = tuple(sorted({of_turn[turn] for turn in question.evidence if turn in of_turn}))
             if rows:
                 evidence = len(set(question.evidence))
-                found = signals(strategy, question)
-                examples.append(Example(conversation.id, found, rows, evidence))
+                scores = signals(strategy, question)
+                examples.append(Example(conversation.id, scores, rows, evidence))
     return examples
 
 
@@ -198,24 +198,24 @@ def fit_weights(examples: Sequence[Example]) -> FusionWeights:
 
 def coverage_of(examples: Sequence[Example]) -> tuple[float, float]:
     """Return the 1st and 10th percentile of the largest `window_words` of `examples`."""
-    best = [float(one.signals["window_words"].max()) for one in examples]
-    none, full = (round(float(one), 3) for one in np.percentile(best, _COVERAGE))
+    best = [float(example.signals["window_words"].max()) for example in examples]
+    none, full = (round(float(value), 3) for value in np.percentile(best, _COVERAGE))
     return none, max(full, round(none + 0.001, 3))  # of a few questions, they can be equal
 
 
-def differences(found: W, expected: W) -> list[str]:
-    """Return a line for each weight or coverage of `found` that is not that of `expected`."""
+def differences(actual: W, expected: W) -> list[str]:
+    """Return a line for each weight or coverage of `actual` that is not that of `expected`."""
     lines = [
         (f"{name}.{signal}", weight, _sets(expected)[name][signal], _SAME_WEIGHT)
-        for name, weights in _sets(found).items()
+        for name, weights in _sets(actual).items()
         for signal, weight in weights.items()
     ]
-    both = zip(found.coverage, expected.coverage, strict=True)
-    lines += [("coverage", one, other, _SAME_COVERAGE) for one, other in both]
+    both = zip(actual.coverage, expected.coverage, strict=True)
+    lines += [("coverage", value, other, _SAME_COVERAGE) for value, other in both]
     return [
-        f"{name}: {one:g}, expected {other:g}"
-        for name, one, other, same in lines
-        if abs(one - other) > same + 1e-9
+        f"{name}: {value:g}, expected {other:g}"
+        for name, value, other, same in lines
+        if abs(value - other) > same + 1e-9
     ]
 
 
@@ -233,8 +233,8 @@ def fitted(
 
     shares = [1 / len(examples)] * len(examples) if shares is None else shares
     matrices = [
-        (one.matrix(signals), list(one.rows), share)
-        for one, share in zip(examples, shares, strict=True)
+        (example.matrix(signals), list(example.rows), share)
+        for example, share in zip(examples, shares, strict=True)
     ]
 
     def loss(weights: Matrix) -> tuple[float, Matrix]:
@@ -249,23 +249,23 @@ def fitted(
         penalty = _REGULARISATION * float(weights @ weights)
         return total + penalty, slope + 2 * _REGULARISATION * weights
 
-    found = minimize(loss, np.zeros(len(signals)), jac=True, method="L-BFGS-B")
+    optimum = minimize(loss, np.zeros(len(signals)), jac=True, method="L-BFGS-B")
     return {
-        name: round(float(weight), _DIGITS) for name, weight in zip(signals, found.x, strict=True)
+        name: round(float(weight), _DIGITS) for name, weight in zip(signals, optimum.x, strict=True)
     }
 
 
 def cross_validated(examples: Sequence[Example], signals: Sequence[str]) -> tuple[float, float]:
     """Return mean recall@10 and nDCG@10, each conversation ranked by weights of the others."""
-    conversations = list(dict.fromkeys(one.conversation for one in examples))
+    conversations = list(dict.fromkeys(example.conversation for example in examples))
     if len(conversations) < 2:
         raise InputError("dataset: fewer than two conversations have questions with evidence")
     values = []
     for left_out in conversations:
-        weights = fitted([one for one in examples if one.conversation != left_out], signals)
+        weights = fitted([case for case in examples if case.conversation != left_out], signals)
         vector = np.array(list(weights.values()))
-        tested = (one for one in examples if one.conversation == left_out)
-        values += [measured(one.matrix(signals) @ vector, one) for one in tested]
+        tested = (example for example in examples if example.conversation == left_out)
+        values += [measured(example.matrix(signals) @ vector, example) for example in tested]
     recall, ndcg = np.mean(values, axis=0)
     return float(recall), float(ndcg)
 
@@ -286,8 +286,8 @@ def written(weights: W, strategy: str, fitted_on: Mapping[str, Any]) -> str:
 
 
 def _sets(weights: W) -> dict[str, dict[str, float]]:
-    named = {one.name: getattr(weights, one.name) for one in fields(weights)}
-    return {name: dict(found) for name, found in named.items() if name != "coverage"}
+    named = {field.name: getattr(weights, field.name) for field in fields(weights)}
+    return {name: dict(values) for name, values in named.items() if name != "coverage"}
 
 
 if __name__ == "__main__":

@@ -106,10 +106,10 @@ def load_pins(names: Sequence[str], *, repin: bool = False) -> list[Pin]:
     paths = [] if names else _folder(EXPECTED)
     for name in names:
         places = (Path(name), EXPECTED / f"{name}.yaml")
-        found = next((path for path in places if path.is_dir() or path.is_file()), None)
-        if found is None:
+        path = next((path for path in places if path.is_dir() or path.is_file()), None)
+        if path is None:
             raise InputError(f"{name}: no such pin; name a YAML file, or one of {EXPECTED}")
-        paths += _folder(found) if found.is_dir() else [found]
+        paths += _folder(path) if path.is_dir() else [path]
     return [load_pin(path, repin=repin) for path in paths]
 
 

@@ -67,14 +67,14 @@ class Result:
     def verdict(self) -> Verdict:
         """The worst of all verdicts: FAIL before OKish before OK."""
         seen = {change.verdict for change in self.changes}
-        seen |= {of_pairing(one) for one in self.pairings} - {Verdict.OK}
+        seen |= {of_pairing(pairing) for pairing in self.pairings} - {Verdict.OK}
         if self.reasons or Verdict.FAIL in seen:
             return Verdict.FAIL
         return Verdict.OKISH if seen else Verdict.OK
 
 
-def judge(pin: Pin, found: Outcome) -> Result:
-    """Compare `found` with the expectation of `pin`; a score that rises fails like one that falls.
+def judge(pin: Pin, outcome: Outcome) -> Result:
+    """Compare `outcome` with what `pin` expects; a score that rises fails like one that falls.
 
     A score of n questions may move by tolerance_questions / n, because another processor may break
     near ties differently. If a model is called, scores are paired by question instead, see
@@ -82,54 +82,54 @@ def judge(pin: Pin, found: Outcome) -> Result:
     """
     expected = pin.expected
     if expected is None:
-        return Result(pin, found, reasons=('expects nothing yet: --repin "reason" pins it',))
+        return Result(pin, outcome, reasons=('expects nothing yet: --repin "reason" pins it',))
     reasons = [
-        f"{name}: sha256 {found.data.get(name, 'absent')[:12]}, expected "
+        f"{name}: sha256 {outcome.data.get(name, 'absent')[:12]}, expected "
         f"{expected.data.get(name, 'absent')[:12]}"
-        for name in {**expected.data, **found.data}
-        if found.data.get(name) != expected.data.get(name)
+        for name in {**expected.data, **outcome.data}
+        if outcome.data.get(name) != expected.data.get(name)
     ]
-    if expected.protocol != found.protocol:
-        reasons.append(f"protocol {found.protocol}, expected {expected.protocol}")
-    if (expected.questions is None) != (found.questions is None):
+    if expected.protocol != outcome.protocol:
+        reasons.append(f"protocol {outcome.protocol}, expected {expected.protocol}")
+    if (expected.questions is None) != (outcome.questions is None):
         reasons.append(_CALLED if expected.questions is None else "no model was called")
-    if expected.questions is not None and found.questions is not None and not reasons:
-        sides = expected.questions, found.questions
-        return Result(pin, found, (), tuple(unlike(*sides)), tuple(pair(*sides)))
+    if expected.questions is not None and outcome.questions is not None and not reasons:
+        sides = expected.questions, outcome.questions
+        return Result(pin, outcome, (), tuple(unlike(*sides)), tuple(pair(*sides)))
     reasons += [
-        f"{type_}: {_n(found, type_)} questions, expected {_n(expected, type_)}"
-        for type_ in {**expected.cells, **found.cells}
-        if _n(found, type_) != _n(expected, type_)
+        f"{type_}: {_n(outcome, type_)} questions, expected {_n(expected, type_)}"
+        for type_ in {**expected.cells, **outcome.cells}
+        if _n(outcome, type_) != _n(expected, type_)
     ]
     if reasons:
-        return Result(pin, found, reasons=tuple(reasons))
+        return Result(pin, outcome, reasons=tuple(reasons))
     changes = [
         change
         for type_ in expected.cells
         for score in (*SCORES, JUDGE)
-        if (change := _change(pin.tolerance_questions, type_, score, expected, found))
+        if (change := _change(pin.tolerance_questions, type_, score, expected, outcome))
     ]
-    return Result(pin, found, tuple(changes))
+    return Result(pin, outcome, tuple(changes))
 
 
 def of_pairing(row: Row) -> Verdict:
     """Return FAIL if a difference is shown, either way; OK if there is none to four digits."""
-    (one,) = row.contrasts
-    if one.verdict != NOT_SHOWN:
+    (contrast,) = row.contrasts
+    if contrast.verdict != NOT_SHOWN:
         return Verdict.FAIL
-    return Verdict.OK if abs(one.difference.value) < _HALF else Verdict.OKISH
+    return Verdict.OK if abs(contrast.difference.value) < _HALF else Verdict.OKISH
 
 
 def worst(results: Sequence[Result]) -> Verdict:
     """Return FAIL if it is among the verdicts, else OKISH if that is, else OK."""
     seen = {result.verdict for result in results}
-    return next((one for one in (Verdict.FAIL, Verdict.OKISH) if one in seen), Verdict.OK)
+    return next((level for level in (Verdict.FAIL, Verdict.OKISH) if level in seen), Verdict.OK)
 
 
 def _change(
-    questions: float, type_: str, score: str, expected: Outcome, found: Outcome
+    questions: float, type_: str, score: str, expected: Outcome, outcome: Outcome
 ) -> ScoreChange | None:
-    want, have = expected.cells[type_].get(score), found.cells[type_].get(score)
+    want, have = expected.cells[type_].get(score), outcome.cells[type_].get(score)
     if want == have:
         return None
     n = _n(expected, type_)
@@ -151,13 +151,13 @@ def _n(outcome: Outcome, type_: str) -> int:
 def report(results: Sequence[Result]) -> str:
     """Return the verdict, a row per pin, a row per score that moved, and the next step."""
     verdicts = [result.verdict for result in results]
-    counts = ", ".join(f"{verdicts.count(one)} {one}" for one in Verdict if one in verdicts)
+    counts = ", ".join(f"{verdicts.count(level)} {level}" for level in Verdict if level in verdicts)
     parts = [
         f"## Score regression: {worst(results)}",
         f"{len(results)} pin{'' if len(results) == 1 else 's'}: {counts}.",
     ]
     parts.append(Table.of(results, _PINS).markdown())
-    reasons = [f"- {one.pin.name}: {reason}." for one in results for reason in one.reasons]
+    reasons = [f"- {result.pin.name}: {reason}." for result in results for reason in result.reasons]
     if reasons:
         parts.append("\n".join(reasons))
     moved = [(result.pin, change) for result in results for change in result.changes]
