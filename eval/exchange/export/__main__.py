@@ -97,16 +97,16 @@ def _write(options: argparse.Namespace, run: Run, folder: Path) -> list[str]:
 
 def _licence(run: Run, files: str) -> str:
     name, data = run.manifest["dataset"], {file["sha256"] for file in run.manifest["data"]}
-    known = {
-        key: one.licence
-        for key, one in load_sources().items()
-        if key == name or any(file.sha256 in data for file in one.files())
+    by_source = {
+        key: source.licence
+        for key, source in load_sources().items()
+        if key == name or any(file.sha256 in data for file in source.files())
     }
-    if len(known) > 1:
-        terms = "; ".join(f"{key}: {licence}" for key, licence in known.items())
+    if len(by_source) > 1:
+        terms = "; ".join(f"{key}: {licence}" for key, licence in by_source.items())
         data_sets, own = "several data sets", f"their licences ({terms})"
     else:
-        licence = "".join(f" ({terms})" for terms in known.values())
+        licence = "".join(f" ({terms})" for terms in by_source.values())
         data_sets, own = f"the data set {name}", f"its licence{licence}"
     return f"{files}: with texts of {data_sets}, which remain under {own}"
 
@@ -122,16 +122,16 @@ def _placing(out: Path, optional: Sequence[str], *, force: bool) -> Iterator[Pat
     check_out(out)
     with writing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+        folder = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
-        yield made
-        _move(made, out, optional, force=force)
+        yield folder
+        _move(folder, out, optional, force=force)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _move(made: Path, out: Path, optional: Sequence[str], *, force: bool) -> None:
-    names = [path.relative_to(made) for path in sorted(made.rglob("*")) if path.is_file()]
+def _move(folder: Path, out: Path, optional: Sequence[str], *, force: bool) -> None:
+    names = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
     earlier = {path.relative_to(out) for pattern in optional for path in out.glob(pattern)}
     for name in sorted(earlier.union(names)):
         if (out / name).is_dir():
@@ -147,7 +147,7 @@ def _move(made: Path, out: Path, optional: Sequence[str], *, force: bool) -> Non
         for name in names:
             (out / name).parent.mkdir(parents=True, exist_ok=True)
         for name in names:
-            (made / name).replace(out / name)
+            (folder / name).replace(out / name)
 
 
 Columns = dict[str, tuple[str, list[Any]]]  # pyarrow's name of the type, and values, by name
@@ -204,8 +204,8 @@ def of_records(run: Run) -> Columns:
         values: list[Any] = [record.get(name) for record in records]
         type_ = _types().get(name)
         if type_ == "by name":
-            for key in dict.fromkeys(key for one in values for key in one or {}):
-                columns[f"{name}_{key}"] = "float64", [(one or {}).get(key) for one in values]
+            for key in dict.fromkeys(key for value in values for key in value or {}):
+                columns[f"{name}_{key}"] = "float64", [(value or {}).get(key) for value in values]
         else:
             columns[name] = (type_, values) if type_ else (_TEXT, list(map(_json, values)))
     return columns
@@ -222,11 +222,11 @@ def of_rankings(run: Run) -> Columns:
         **{"selected": ("bool", []), "rank": ("int64", []), "memory": (_TEXT, [])},
         **{"turns": (_TEXTS, []), "score": ("float64", []), "tokens": ("int64", [])},
     }
-    for id_, one in run.rankings.items():
-        for rank, (memory, score) in enumerate(one.memories, 1):
-            known = memories[one.store, memory]
-            place = (run.manifest["run_id"], id_, one.store, one.selected, rank, memory)
-            row = (*place, known["turns"], score, known["tokens"])
+    for id_, ranked in run.rankings.items():
+        for rank, (memory, score) in enumerate(ranked.memories, 1):
+            memory_line = memories[ranked.store, memory]
+            place = (run.manifest["run_id"], id_, ranked.store, ranked.selected, rank, memory)
+            row = (*place, memory_line["turns"], score, memory_line["tokens"])
             for (_, values), value in zip(columns.values(), row, strict=True):
                 values.append(value)
     return columns
@@ -241,11 +241,11 @@ def _types() -> dict[str, str | None]:
     """Return the type of each field of a record, "by name" for numbers by name; None: of another
     shape.
     """
-    found: dict[str, str | None] = {}
+    types: dict[str, str | None] = {}
     for name, hint in get_type_hints(Record).items():
-        plain = [one for one in get_args(hint) if one is not NoneType]
+        plain = [member for member in get_args(hint) if member is not NoneType]
         type_ = plain[0] if NoneType in get_args(hint) and len(plain) == 1 else hint
         if get_origin(type_) is Literal:
             type_ = str
-        found[name] = "by name" if type_ in _BY_NAME else _TYPES.get(type_)
-    return found
+        types[name] = "by name" if type_ in _BY_NAME else _TYPES.get(type_)
+    return types

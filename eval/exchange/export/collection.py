@@ -62,24 +62,24 @@ class Collection:
             raise InputError(text) from error
         self._unit, self._code = unit, code
         self._records = run.records
-        self._benchmark = all(are_documents(one.sessions) for one in conversations)
-        pooled = any(one.id == POOLED for one in conversations)
+        self._benchmark = all(are_documents(c.sessions) for c in conversations)
+        pooled = any(c.id == POOLED for c in conversations)
         self._pooled = pooled and not self._benchmark
         if self._benchmark and unit == SESSION:
             raise InputError(f"{run.label}: its documents belong to no sessions; use --unit turn")
         asked = {self._store_of(record) for record in run.records.values()}
         pools: dict[str, list[str]] = {}
         self.documents: dict[str, Document] = {}
-        for one in conversations:
-            for session in one.sessions if one.id in asked else ():
+        for conversation in conversations:
+            for session in conversation.sessions if conversation.id in asked else ():
                 for turns in [session.turns] if unit == SESSION else [(t,) for t in session.turns]:
-                    document = self._document(one.id, session, turns)
+                    document = self._document(conversation.id, session, turns)
                     if self.documents.setdefault(document.id, document) != document:
                         raise InputError(
                             f"{run.label}: two documents have the id {document.id}; run and export "
                             "each corpus alone"
                         )
-                    pools.setdefault(session.owner or one.id, []).append(document.id)
+                    pools.setdefault(session.owner or conversation.id, []).append(document.id)
         settings = run.manifest["config"].get("dataset")
         filtered = isinstance(settings, Mapping) and bool(settings.get("owner_filter"))
         whole = (self._pooled and not filtered) or (self._benchmark and len(pools) == 1)
@@ -106,13 +106,13 @@ class Collection:
 
     def _document(self, store: str, session: Session, turns: tuple[Turn, ...]) -> Document:
         id_ = session_of(turns[0].id)
-        known = {
+        metadata = {
             "session": "" if self._benchmark else self.id_of(store, id_),
             "time": "" if session.time == UNDATED else session.time.isoformat(),
             "speaker": ", ".join(dict.fromkeys(turn.speaker for turn in turns)),
         }
         own = self.id_of(store, id_ if self._unit == SESSION else turns[0].id)
-        fields = {name: value for name, value in known.items() if value}
+        fields = {name: value for name, value in metadata.items() if value}
         return Document(own, "\n".join(map(line, turns)), fields)
 
 
@@ -129,9 +129,9 @@ def write_trec(run: Run, unit: UnitName, depth: int | None, folder: Path) -> lis
     tag = encode(run.manifest["run_id"])
     lines = (
         run_lines(
-            encode(id_), [collection.id_of(ranked.store, one) for one in known.ids[:depth]], tag
+            encode(id_), [collection.id_of(ranked.store, key) for key in ranking.ids[:depth]], tag
         )
-        for id_, (ranked, known) in rankings.items()
+        for id_, (ranked, ranking) in rankings.items()
     )
     _write_lines(folder / "run.trec", chain.from_iterable(lines))
     qrels: dict[str, list[str]] = {"qrels.trec": []}
@@ -147,7 +147,7 @@ def write_trec(run: Run, unit: UnitName, depth: int | None, folder: Path) -> lis
     topics = (f"{id_}\t{text}\n" for id_, text in collection.topics())
     _write_lines(folder / "topics.tsv", topics)
     whole = collection.documents.values()
-    rows = ({"id": one.id, "text": one.text, **one.fields} for one in whole)
+    rows = ({"id": document.id, "text": document.text, **document.fields} for document in whole)
     write_lines(folder / "corpus.jsonl", rows)
     return list(_notes(run, unit, depth, rankings))
 
@@ -167,27 +167,27 @@ def _ranked(run: Run, unit: UnitName, depth: int | None) -> dict[str, tuple[Rank
             f"{run.label}: has no rankings; run it again with retrieval.depth=100, or export --to "
             "beir, parquet or csv"
         )
-    found = {}
+    rankings = {}
     for ranked in (run.rankings.get(record["id"]) for record in run.counted):
         if ranked is None:
             continue
         place = f"{run.label}: {ranked.question}"
-        known = ranked.sessions if unit == SESSION else ranked.turns
-        if known is None:
+        ranking = ranked.sessions if unit == SESSION else ranked.turns
+        if ranking is None:
             other = "turn" if unit == SESSION else SESSION
             raise InputError(f"{place}: has no ranking of {unit}s; use --unit {other}")
         if depth is not None and ranked.selected:
             raise InputError(
                 f"{place}: its strategy only selects memories, in no order; leave out --depth"
             )
-        limit = used["depth"] if unit == used["unit"] and not known.complete else None
-        if depth is not None and limit is not None and max(limit, len(known.ids)) < depth:
+        limit = used["depth"] if unit == used["unit"] and not ranking.complete else None
+        if depth is not None and limit is not None and max(limit, len(ranking.ids)) < depth:
             raise InputError(
                 f"{run.label}: depth {limit}: what follows to --depth {depth} is unknown; run it "
                 f"with retrieval.depth={depth} or more, or import a deeper ranking"
             )
-        found[ranked.question] = ranked, known
-    return found
+        rankings[ranked.question] = ranked, ranking
+    return rankings
 
 
 def _notes(
@@ -201,10 +201,10 @@ def _notes(
     """
     used = run.manifest["retrieval"]
     limit = None if used is None else used["depth"]
-    ordered = [known for ranked, known in rankings.values() if not ranked.selected]
+    ordered = [ranking for ranked, ranking in rankings.values() if not ranked.selected]
     if used is not None and limit is not None:
-        cut = [one for one in ordered if not one.complete]
-        short = sum(not depth or len(one.ids) < depth for one in cut)
+        cut = [ranking for ranking in ordered if not ranking.complete]
+        short = sum(not depth or len(ranking.ids) < depth for ranking in cut)
         if unit == used["unit"] and cut:
             yield f"rankings end at {min(depth or limit, limit)}: measures at cutoffs beyond are "
             "unknown"
@@ -229,7 +229,7 @@ def as_field(id_: str) -> str:
     """Return an id as a field between tabs: itself, unless it has control characters, or blanks at
     an end; these are percent-encoded (UTF-8).
     """
-    return _NO_FIELD.sub(lambda found: quote(found.group(), safe=""), id_)
+    return _NO_FIELD.sub(lambda match: quote(match.group(), safe=""), id_)
 
 
 def write_beir(run: Run, unit: UnitName, folder: Path) -> list[str]:
@@ -239,8 +239,8 @@ def write_beir(run: Run, unit: UnitName, folder: Path) -> list[str]:
     collection = Collection(run, unit, as_field)
     records = run.records.values()
     corpus = (
-        {"_id": one.id, "title": "", "text": one.text, "metadata": one.fields}
-        for one in collection.documents.values()
+        {"_id": document.id, "title": "", "text": document.text, "metadata": document.fields}
+        for document in collection.documents.values()
     )
     write_lines(folder / "corpus.jsonl", corpus)
     queries = (

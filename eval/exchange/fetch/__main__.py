@@ -109,11 +109,11 @@ def _fetch(argv: Sequence[str] | None) -> None:
         "fetch", "Download a public data set and check that it is the published file."
     )
     sizes = {
-        name: "size not pinned" if one.bytes is None else f"{one.bytes / 1e6:.1f} MB"
-        for name, one in sources.items()
+        name: "size not pinned" if source.bytes is None else f"{source.bytes / 1e6:.1f} MB"
+        for name, source in sources.items()
     }
-    known = "; ".join(f"{name}: {sizes[name]}, {one.licence}" for name, one in sources.items())
-    parser.add_argument("name", choices=list(sources), help=known)
+    text = "; ".join(f"{name}: {sizes[name]}, {source.licence}" for name, source in sources.items())
+    parser.add_argument("name", choices=list(sources), help=text)
     parser.add_argument("--to", type=Path, default=DATA, help="folder (default: %(default)s)")
     parser.add_argument("--from", dest="url", metavar="URL", help="other address of the same data")
     args = parser.parse_args(argv)

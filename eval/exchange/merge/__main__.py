@@ -50,10 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _merge(options: argparse.Namespace) -> None:
     """Read and check all parts, then write the merged run."""
-    found = [(part, load_manifest(part)) for part in map(find_run, options.runs)]
+    pairs = [(part, load_manifest(part)) for part in map(find_run, options.runs)]
     # One with all settings goes first.
-    found.sort(key=lambda one: "fallback" not in one[1]["config"].get("embedder", {}))
-    parts, manifests = zip(*found, strict=True)
+    pairs.sort(key=lambda pair: "fallback" not in pair[1]["config"].get("embedder", {}))
+    parts, manifests = zip(*pairs, strict=True)
     for part, manifest in zip(parts, manifests, strict=True):
         _check(part, manifest, parts[0], manifests[0])
     records: dict[str, Record] = {}
@@ -170,7 +170,7 @@ def _manifest(
         "warnings": list(warnings),
         "sweep": None,
         "seconds": {
-            key: round(sum(one.get(key, 0.0) for one in seconds), 3)
+            key: round(sum(times.get(key, 0.0) for times in seconds), 3)
             for key in _united(parts, "seconds")
         },
         "merged": [{key: dict(part)[key] for key in identity} for part in parts],

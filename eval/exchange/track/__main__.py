@@ -30,8 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _track(options: argparse.Namespace) -> int:
-    settings = [one for one in options.runs if one.startswith(_OF_TRACKERS)]
-    runs = [find_run(one) for one in options.runs if one not in settings]
+    settings = [argument for argument in options.runs if argument.startswith(_OF_TRACKERS)]
+    runs = [find_run(argument) for argument in options.runs if argument not in settings]
     with configuration_errors(), initialize_config_dir(str(CONF), version_base="1.3"):
         tracker = tracker_of(compose("config", settings))
     if tracker is None or not runs:

@@ -46,7 +46,7 @@ class MLflow:
         tags = {name: text[:_LONGEST] for name, text in run.tags.items()} | {_ID: run.id}
         logged = client.create_run(experiment, began, {"mlflow.runName": run.name} | users | tags)
         id_ = logged.info.run_id
-        texts = [Param(_name(name), str(one)[:_LONGEST]) for name, one in run.parameters.items()]
+        texts = [Param(_name(name), str(item)[:_LONGEST]) for name, item in run.parameters.items()]
         for start in range(0, len(texts), _AT_ONCE):
             client.log_batch(id_, params=texts[start : start + _AT_ONCE])
         metrics = [Metric(_name(name), value, ended, 0) for name, value in run.metrics.items()]
@@ -54,8 +54,8 @@ class MLflow:
         for path in run.files if self.artifacts else ():
             client.log_artifact(id_, str(path))
         client.set_terminated(id_, end_time=ended)
-        for one in before:
-            client.delete_run(one.info.run_id)
+        for earlier_run in before:
+            client.delete_run(earlier_run.info.run_id)
 
 
 def _experiment_id(client: Any, name: str) -> str:
@@ -63,18 +63,18 @@ def _experiment_id(client: Any, name: str) -> str:
     have created at the same time, the older one.
     """
 
-    def found() -> Any:
+    def experiments() -> Any:
         return client.search_experiments(
             filter_string=f"name = '{name}'", order_by=["creation_time"]
         )
 
-    if not found():
+    if not experiments():
         try:
             client.create_experiment(name)
         except Exception:
-            if not found():  # a server refuses a second one
+            if not experiments():  # a server refuses a second one
                 raise
-    return str(found()[0].experiment_id)
+    return str(experiments()[0].experiment_id)
 
 
 def _name(name: str) -> str:
