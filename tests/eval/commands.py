@@ -38,16 +38,16 @@ class Ended:
         assert self.code == 0, self.err
         return self
 
-    def refused(self, *said: str) -> Ended:
-        """The same, refused as wrong input with all that is `said`."""
+    def refused(self, *texts: str) -> Ended:
+        """The same, refused as wrong input, with all of `texts`."""
         assert self.code == 2, (self.out, self.err)
-        assert [one for one in said if one not in self.err] == [], self.err
+        assert [one for one in texts if one not in self.err] == [], self.err
         return self
 
-    def one_line(self, *said: str) -> Ended:
-        """The same, refused with all that is `said` in one line."""
+    def one_line(self, *texts: str) -> Ended:
+        """The same, refused with all of `texts` in one line."""
         assert self.err.count("\n") == 1, self.err
-        return self.refused(*said)
+        return self.refused(*texts)
 
 
 @dataclass(frozen=True)

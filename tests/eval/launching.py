@@ -68,11 +68,11 @@ def ended(process: subprocess.Popen, folder: Path) -> Ended:
 
 
 def until(
-    told: Callable[[], Any], process: subprocess.Popen, folder: Path, seconds: float = 120
+    condition: Callable[[], Any], process: subprocess.Popen, folder: Path, seconds: float = 120
 ) -> Any:
-    """What `told` returns once that is true, while `process` runs in `folder`."""
+    """What `condition` returns once that is true, while `process` runs in `folder`."""
     end = time.monotonic() + seconds
-    while not (found := told()):
+    while not (found := condition()):
         wrote = "\n".join(path.read_text() for path in folder.glob("*err"))
         assert process.poll() is None, wrote
         assert time.monotonic() < end, wrote
@@ -136,12 +136,12 @@ def two_nodes(folder: Path, env: dict[str, str]) -> Iterator[tuple[str, dict[str
         def nodes() -> int:
             status = [str(RAY / "ray"), "status", "--address", address]
             try:
-                told = subprocess.run(
+                output = subprocess.run(
                     status, env=env, capture_output=True, text=True, check=False, timeout=30
                 )
             except subprocess.TimeoutExpired:
                 return 0
-            return len(re.findall(r"^ 1 node_", told.stdout, re.MULTILINE))
+            return len(re.findall(r"^ 1 node_", output.stdout, re.MULTILINE))
 
         second = [*start, f"--address={address}"]
         with started(head, folder, env, "head-") as process:

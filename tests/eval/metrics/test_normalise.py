@@ -161,8 +161,8 @@ def test_one_day_or_month_in_many_spellings(text):
     ],
 )
 def test_numbers_in_words(text, expected):
-    found = in_figures(text)
-    assert (found if text.isascii() else found.strip()) == expected
+    output = in_figures(text)
+    assert (output if text.isascii() else output.strip()) == expected
 
 
 _ONES = "one two three four five six seven eight nine".split()

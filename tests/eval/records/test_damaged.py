@@ -118,10 +118,10 @@ def refused(folder: Path) -> str:
 def test_a_damaged_record_is_refused_and_on_resuming_too(tmp_path, line, field):
     folder = run(tmp_path / "run")
     replaced(folder / "records.jsonl", 2, line)
-    said = refused(folder)
-    assert "records.jsonl: line 3" in said
-    assert field in said
-    assert said.endswith("; delete the line and resume the run, which asks its question again")
+    message = refused(folder)
+    assert "records.jsonl: line 3" in message
+    assert field in message
+    assert message.endswith("; delete the line and resume the run, which asks its question again")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(InputError, match=r"records\.jsonl: line 3"):
         begin(folder, load_manifest(folder), folder.name)
@@ -133,9 +133,9 @@ def test_a_damaged_line_of_the_ingestion_is_refused_where_it_is_read(tmp_path, l
     for number in (1, 2):
         folder = run(tmp_path / f"run{number}")
         replaced(folder / "ingest.jsonl", number, line)
-        said = refused(folder)
-        assert f"ingest.jsonl: line {number + 1}" in said
-        assert field in said
+        message = refused(folder)
+        assert f"ingest.jsonl: line {number + 1}" in message
+        assert field in message
         with pytest.raises(InputError, match=rf"ingest\.jsonl: line {number + 1}.*run it again"):
             begin(folder, load_manifest(folder), folder.name)
 
@@ -188,9 +188,9 @@ UNANSWERED = {"answer": None, "abstained": None, "answer_tokens": None}
 )
 def test_a_complete_run_without_what_it_asked_is_refused(tmp_path, rows, fields, reason):
     folder = write_run(tmp_path / "run", rows, ingests=INGESTS, **fields)
-    said = refused(folder)
-    assert f"{folder / 'records.jsonl'}: " in said
-    assert reason in said
+    message = refused(folder)
+    assert f"{folder / 'records.jsonl'}: " in message
+    assert reason in message
 
 
 def test_whole_runs_one_that_has_not_ended_and_one_without_a_reader_are_read(tmp_path):

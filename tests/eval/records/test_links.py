@@ -66,9 +66,9 @@ def test_no_command_reads_a_pipe_or_a_link(run, capsys, command, name):
         else:
             link(run / name, Path("/dev/zero"))
         assert READERS[command]([str(run)]) == 2
-        said = capsys.readouterr().err
-        assert f"{run / name}: is a {kind}; name" in said
-        assert said.count("\n") == 1
+        message = capsys.readouterr().err
+        assert f"{run / name}: is a {kind}; name" in message
+        assert message.count("\n") == 1
 
 
 WRITERS: dict[str, tuple[str, Callable[[Path], object]]] = {
@@ -96,16 +96,16 @@ def test_nothing_is_written_through_a_link(run, tmp_path, capsys, name, command)
     try:
         code = command(run)
     except InputError as error:
-        code, said = 2, str(error)
+        code, message = 2, str(error)
     else:
-        said = capsys.readouterr().err
+        message = capsys.readouterr().err
     assert not any(mine.iterdir()) if mine.is_dir() else mine.read_text() == MINE
     if name.endswith(".part"):
         assert code == 0
         assert (run / "report.html").read_bytes().startswith(b"<!doctype")
     else:
         assert code == 2
-        assert f"{run / name}: is a link; name" in said
+        assert f"{run / name}: is a link; name" in message
 
 
 def test_a_run_folder_behind_a_link_is_read_and_a_file_is_replaced_in_one_step(run, tmp_path):

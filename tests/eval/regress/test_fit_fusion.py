@@ -76,7 +76,7 @@ def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, said, mon
     )
     fit = fit_weights(few)
     words, (none, full) = fit.all["words"], fit.coverage
-    for weight, share, told in (
+    for weight, share, expected in (
         (0.05, 0.005, [f"{out}: its weights are those of the fit"]),
         (0.06, 0.006, [f"all.words: {words:g}, expected {words + 0.06:g}",
                        f"coverage: {full:g}, expected {full + 0.006:g}"]),
@@ -86,14 +86,14 @@ def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, said, mon
         out.write_text(written(other, "fusion", {}), "utf-8")
         before = out.read_bytes()
         load_weights.cache_clear()
-        shown = said(main, "--check", "--out", out, code=int(len(told) == 2))
-        assert shown.splitlines() == told
+        shown = said(main, "--check", "--out", out, code=int(len(expected) == 2))
+        assert shown.splitlines() == expected
         assert out.read_bytes() == before
 
 
 @pytest.mark.usefixtures("unread")
 @pytest.mark.parametrize(
-    ("overrides", "told"),
+    ("overrides", "message"),
     [
         (["dataset.split=held_out"], "conv-44: weights are fitted on conv-26, "),
         (["--check", "dataset.split=null"], "conv-44: weights are fitted on"),
@@ -111,14 +111,14 @@ def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, said, mon
     ],
 )
 def test_other_data_are_refused_in_one_line_and_nothing_is_written(
-    tmp_path, refused, overrides, told
+    tmp_path, refused, overrides, message
 ):
     made = data(tmp_path, *LOCOMO["dev"], *LOCOMO["held_out"], "conv-1")
     out = tmp_path / "weights.yaml"
     out.write_bytes(WEIGHTS.read_bytes())
     if not any(one.startswith("dataset=") for one in overrides):
         overrides = [*overrides, made]
-    assert told in refused(main, "--out", out, *overrides)
+    assert message in refused(main, "--out", out, *overrides)
     assert out.read_bytes() == WEIGHTS.read_bytes()
 
 

@@ -168,13 +168,13 @@ def test_a_live_pin_from_its_command_to_a_loss_and_a_failure(pin, model, said):
     verdict, _, n, expected, found, *_ = rows(out)["judge"]
     assert (verdict, n, expected, found) == ("OKish", "18", "1.0000", "0.8889")
     assert rows(judged(1, wrong=18))["judge"][0] == "FAIL"
-    told = "- live: 1 question failed that did not when pinned (ash/0); the first in answer:"
-    assert told in judged(1, refuse=1)
+    message = "- live: 1 question failed that did not when pinned (ash/0); the first in answer:"
+    assert message in judged(1, refuse=1)
 
-    told = "pinned as failed"  # a run with a failure is pinned with it, and says so
+    words = "pinned as failed"  # a run with a failure is pinned with it, and says so
     again = ("--repin", "again")
-    assert f"live: 1 questions are {told}: ['ash/0']" in judged(0, *again, refuse=1)
-    assert told not in judged(0, *again)  # nothing has changed
+    assert f"live: 1 questions are {words}: ['ash/0']" in judged(0, *again, refuse=1)
+    assert words not in judged(0, *again)  # nothing has changed
     assert [id_ for id_, one in read(beside).items() if one.failed] == ["ash/0"]
     judged(0)
     assert "21 of 21 questions failed" in judged(1, refuse=100)  # there is nothing to compare
@@ -184,7 +184,7 @@ def test_a_pin_that_was_changed_by_hand_is_refused(pin, said):
     said(main, "live.yaml", "--repin", "begun")
     beside, own = pin.with_name("live.scores.csv"), pin.read_text()
     whole = beside.read_text()
-    for more, text, told in (
+    for more, text, message in (
         ("", whole.replace(",1\n", ",0\n", 3), "live.scores.csv: does not belong to live.yaml"),
         ("", whole.replace("ash/1,", "ash/0,"), "line 3: ash/0 occurs twice"),
         ("", whole.replace(",1\n", ",2\n", 1), "judge: Input should be less than or equal to 1"),
@@ -195,7 +195,7 @@ def test_a_pin_that_was_changed_by_hand_is_refused(pin, said):
     ):
         beside.unlink() if text is None else beside.write_text(text)
         pin.write_text(own + more)
-        assert told in said(main, "live.yaml", code=2).splitlines()[-1]
+        assert message in said(main, "live.yaml", code=2).splitlines()[-1]
 
 
 def test_the_pinned_replay_asks_no_model_and_live_does(tmp_path, said):

@@ -39,7 +39,7 @@ def test_every_pinned_score_counts_and_without_tolerance_its_last_digit(pin):
 
 def test_what_cannot_be_compared_fails_with_equal_scores(pin):
     plain, asked = outcome(), replace(outcome(), questions=PINNED)
-    for expected, found, told in (
+    for expected, found, reason in (
         (plain, outcome("strict"), "protocol strict, expected locomo"),
         (plain, outcome(sha256="b" * 64), "made.json: sha256 bbbbbbbbbbbb, expected aaaaaaaaaaaa"),
         (plain, outcome(n=99), "overall: 99 questions, expected 100"),
@@ -49,8 +49,8 @@ def test_what_cannot_be_compared_fails_with_equal_scores(pin):
     ):
         result = judge(replace(pin, expected=expected), found)
         assert result.verdict == Verdict.FAIL
-        assert told in result.reasons[0]
-        assert told in report([result])
+        assert reason in result.reasons[0]
+        assert reason in report([result])
 
 
 def test_the_worst_verdict_stands_above(pin):
@@ -135,7 +135,7 @@ def test_other_questions_fail_with_equal_scores(pin):
     failed = changed(PINNED, "c1/1", failed="answer: CallFailed: 400")
     why = "1 question failed that did not when pinned (c1/1)"
     fewer = {id_: one for id_, one in PINNED.items() if id_ not in ("c0/3", "c2/1")}
-    for found, told in (
+    for found, reason in (
         (fewer, "2 questions of the pin not asked (c0/3, c2/1)"),
         ({**PINNED, "c9/0": PINNED["c0/0"]}, "1 question not in the pin (c9/0)"),
         (failed, f"{why}; the first in answer: CallFailed: 400"),
@@ -143,8 +143,8 @@ def test_other_questions_fail_with_equal_scores(pin):
     ):
         result = judged(pin, found)
         assert result.verdict == Verdict.FAIL
-        assert result.reasons == (told,)
-        assert told in report([result])
+        assert result.reasons == (reason,)
+        assert reason in report([result])
         assert "| made: judge | OK |" in report([result])  # what both answered is still compared
     # one that failed when pinned may fail or not
     holed = changed(PINNED, "c1/1", failed="when pinned")
@@ -264,7 +264,7 @@ def test_nothing_is_pinned_without_a_reason_or_without_scores(pin, tmp_path):
 
 def test_a_wrong_pin_is_refused_by_file_and_field(tmp_path):
     path, command = tmp_path / "wrong.yaml", "command: python -m eval.run\n"
-    for text, told in (
+    for text, message in (
         ("expected: {}\n", "command: Field required"),
         ("command: rm -r x\n", "must begin with python -m eval.run"),
         ("command: python -m eval.run 'a\n", "command: No closing quotation"),
@@ -274,6 +274,6 @@ def test_a_wrong_pin_is_refused_by_file_and_field(tmp_path):
         ("a: [\n", "not YAML"),
     ):
         path.write_text(text)
-        with pytest.raises(InputError, match=told) as caught:
+        with pytest.raises(InputError, match=message) as caught:
             load_pin(path)
         assert str(path) in str(caught.value)

@@ -65,13 +65,13 @@ def test_evidence_found_both_ways_counts_as_direct():
 
 
 def test_a_question_that_has_a_time_is_asked_then_and_a_reader_that_heeds_time_is_told():
-    told, later = [], datetime(2023, 6, 1, 9, 5)
+    questions, later = [], datetime(2023, 6, 1, 9, 5)
 
     class Dated(Fixed):
         dated = True
 
         def read(self, question: str, retrieval: Retrieval) -> Answer:
-            told.append(question)
+            questions.append(question)
             return super().read(question, retrieval)
 
     dated = Dated()
@@ -80,7 +80,7 @@ def test_a_question_that_has_a_time_is_asked_then_and_a_reader_that_heeds_time_i
     assert [query.time for query in dated.asked] == [SAID, later]
     assert "asked_at" not in without
     assert record["asked_at"] == "2023-06-01T09:05:00"
-    assert told == ["Who?", "Who? (asked on 1 June 2023, 09:05)"]
+    assert questions == ["Who?", "Who? (asked on 1 June 2023, 09:05)"]
     assert record["question"] == "Who?"
 
 

@@ -47,8 +47,8 @@ def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(
     assert "session" in refused(retrieval, made.folder, "--unit", "session")
     said(report, made.folder, "--out", tmp_path / "report.html")
     again = completed(*options, "strategy=hybrid_rank")
-    told = said(compare, made.folder, again.folder, "--score", "ndcg@10")
-    assert "ndcg@10" in told.lower()
+    output = said(compare, made.folder, again.folder, "--score", "ndcg@10")
+    assert "ndcg@10" in output.lower()
 
 
 @pytest.mark.parametrize("strategy", ["hybrid_rank", "graph_walk"])

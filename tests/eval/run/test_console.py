@@ -102,9 +102,9 @@ def test_a_run_in_which_all_failed_says_why_and_what_to_mend(start, tmp_path, sm
     ended = start(*choice)
     assert ended.code == 1
     (run,) = runs_in(tmp_path)
-    said, following = ended.out.split("\nNext:\n")
+    output, following = ended.out.split("\nNext:\n")
     remedy, command = map(str.strip, following.splitlines())
-    assert "the first: ash/0: answer: " in said
+    assert "the first: ash/0: answer: " in output
     assert remedy.startswith("correct the code that ")
     assert remedy.endswith("log.txt names, and resume the run:")
     assert command == f"{run.manifest['command']} resume={run.folder.name}"

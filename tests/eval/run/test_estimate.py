@@ -195,8 +195,8 @@ def test_wrong_input_is_refused_as_by_a_run(start, small):
     for strategy, wrongs in {"bm25": of_bm25, "given": of_given}.items():
         for wrong in wrongs:
             ended = start("estimate=true", f"strategy={strategy}", *MODELS, *small, wrong).refused()
-            told = [line for line in ended.err.splitlines() if not line.startswith("note: ")]
-            assert len(told) == 1
+            lines = [line for line in ended.err.splitlines() if not line.startswith("note: ")]
+            assert len(lines) == 1
 
 
 def asked(ended: Ended) -> list[str]:

@@ -13,10 +13,10 @@ from tests.eval.run.conftest import ALL, THIRD
 
 
 def test_every_third_question(start, third, small, clean):
-    said = third.ended.out
-    assert "6 of 21 questions failed; they are in no mean" in said
-    assert "the first: ash/2: retrieve: ValueError: question 2 of ash is a third one" in said
-    assert f"resume={third.folder.name}" in said
+    output = third.ended.out
+    assert "6 of 21 questions failed; they are in no mean" in output
+    assert "the first: ash/2: retrieve: ValueError: question 2 of ash is a third one" in output
+    assert f"resume={third.folder.name}" in output
     errors = {r["id"]: r["error"] for r in third.records if r["status"] != "ok"}
     assert list(errors) == [i for i in ALL if i[-1] in "25"]
     error = errors["beech/5"]

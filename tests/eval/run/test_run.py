@@ -187,10 +187,10 @@ def test_same_command_cold_and_warm_gives_the_same_records(tmp_path, small):
 
 def test_k_over_the_whole_store_and_a_budget_below_any_memory_are_warned_of(made, clean):
     run = made("strategy=bm25", "k=1000")
-    said = [f"{n}: k=1000 covers all 6 memories" for n in ("ash", "beech", "cedar")]
-    assert [f"warning: {line}" in run.ended.out for line in said] == [True] * 3
+    expected = [f"{n}: k=1000 covers all 6 memories" for n in ("ash", "beech", "cedar")]
+    assert [f"warning: {line}" in run.ended.out for line in expected] == [True] * 3
     for holder in (run.manifest, run.summary):
-        assert [w.partition(",")[0] for w in holder["warnings"]] == said
+        assert [w.partition(",")[0] for w in holder["warnings"]] == expected
     assert run.files["report.md"].decode().count("covers all 6 memories") == 3
     run = made("strategy=bm25", "budget=1")
     assert "warning: all contexts are empty: no memory fits budget=1" in run.ended.out
@@ -206,9 +206,9 @@ def test_memories_that_the_embedder_does_not_read_whole_are_warned_of(made):
     assert RunFiles(run.folder).cut_off == counts  # a run that goes on warns of all
     stored = sum(one["memories"] for one in run.ingests)
     assert 0 < sum(counts.values()) < stored  # the last ones are short
-    (said,) = (one for one in run.manifest["warnings"] if "longer than" in one)
-    assert said.startswith(f"{sum(counts.values())} of {stored} memories are longer than what mini")
-    assert "use embedder.max_tokens=512, embedder=openai or memory=chunks memory.tokens=192" in said
+    (note,) = (one for one in run.manifest["warnings"] if "longer than" in one)
+    assert note.startswith(f"{sum(counts.values())} of {stored} memories are longer than what mini")
+    assert "use embedder.max_tokens=512, embedder=openai or memory=chunks memory.tokens=192" in note
 
 
 def test_help_names_the_ways_to_start(start):

@@ -127,8 +127,8 @@ def test_an_experiment_is_a_sweep_whose_runs_say_what_the_grid_gave_them(start, 
     contexts = ["context=flat", "context=layered", "context=xml"]
     assert [command.split()[-1] for command in commands] == contexts
     assert all(command.count("strategy=bm25") == 1 for command in commands)
-    said = "note: experiment=injection is a sweep, and this is one run of it"
-    assert said in start(*chosen).err
+    note = "note: experiment=injection is a sweep, and this is one run of it"
+    assert note in start(*chosen).err
     assert "note: " not in start(*chosen, "context=layered").err
 
 

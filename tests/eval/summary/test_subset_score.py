@@ -58,7 +58,7 @@ def test_only_the_questions_of_the_subset_are_loaded(files):
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ({"id": "ash/99"}, "tiny.json: entry ash/99: the data set has no such question"),
         ({"id": "elm/0"}, "tiny.json: entry elm/0: the data set has no such conv"),
@@ -67,7 +67,7 @@ def test_only_the_questions_of_the_subset_are_loaded(files):
         ("[]", "the whole: Input should be"),
     ],
 )
-def test_a_file_that_is_no_subset_of_the_data_is_refused(files, more, told):
+def test_a_file_that_is_no_subset_of_the_data_is_refused(files, more, message):
     """`more`: of the first question, once more; or the whole text."""
     data, path = files
     if isinstance(more, str):
@@ -75,7 +75,7 @@ def test_a_file_that_is_no_subset_of_the_data_is_refused(files, more, told):
     else:
         questions = json.loads(path.read_text())["questions"]
         change(path, questions=[*questions, questions[0] | more])
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         load(data, path)
 
 
@@ -114,11 +114,11 @@ def test_a_run_records_its_subset_and_tells_the_estimate(run, files):
     assert run.manifest["config"]["dataset"]["subset"] == str(files[1])
     scores = {record["id"]: record["scores"]["locomo_f1"] for record in run.records}
     weighted = sum(WEIGHTS[id_] * scores[id_] for id_ in WEIGHTS)
-    ((score, told),) = run.summary["subset"]["scores"].items()
+    ((score, estimate),) = run.summary["subset"]["scores"].items()
     assert score == "locomo_f1"  # nobody judged
-    assert told["estimate"] == pytest.approx(weighted)
-    assert told["mean"] == pytest.approx(np.mean(list(scores.values())))
-    assert told["ci"] == pytest.approx([max(0, weighted - 0.1), min(1, weighted + 0.1)])
+    assert estimate["estimate"] == pytest.approx(weighted)
+    assert estimate["mean"] == pytest.approx(np.mean(list(scores.values())))
+    assert estimate["ci"] == pytest.approx([max(0, weighted - 0.1), min(1, weighted + 0.1)])
     line = f"tiny: 3 of 18 questions. LoCoMo's F1 on all 18, estimated: {weighted:.3f}"
     assert line in run.ended.out
     assert line in run.files["report.md"].decode()
@@ -154,11 +154,11 @@ def test_verdicts_are_estimated_by_the_model(run):
 
 def test_without_what_was_validated_there_is_no_estimate(run, files):
     records, manifest = run.records, run.manifest
-    for given, told, why in (
+    for given, described, why in (
         (records[:2], manifest, "1 of the subset's questions were not asked"),
         (records, {**manifest, "key": {**manifest["key"], "name": "excluded"}}, "answer key"),
     ):
-        found = full_score(given, told)
+        found = full_score(given, described)
         assert why in found["reason"]
         assert found["scores"] == {}
         (line,) = estimate_sentences({"subset": found})
@@ -195,10 +195,10 @@ def test_original_key_tells_its_ceiling(keyed):
     run = keyed["original"]
     assert run.summary["ceiling"] == CEILING
     assert (run.summary["key"], run.summary["original_key"]) == (None, None)
-    told = "under it a perfect reader reaches 88.89% (multi_hop 83.33%, temporal 100.00%"
+    expected = "under it a perfect reader reaches 88.89% (multi_hop 83.33%, temporal 100.00%"
     for text in (run.ended.out, (run.folder / "report.md").read_text()):
         assert "2 of 18 gold answers of types 1-4 are known to be wrong" in text
-        assert told in text
+        assert expected in text
         assert "dataset.key=corrected or excluded scores without these errors." in text
     assert run.untimed == keyed["plain"].untimed
 
@@ -211,8 +211,8 @@ def test_records_have_both_scores(keyed):
             assert (record["key"], record["scores_original"]) == (None, None)
             assert record["scores"] == plain[id_]["scores"]
     changed, out = corrected["ash/0"], corrected["ash/5"]
-    told = {"kind": "corrected", "error_type": "HALLUCINATION", "original_gold": "flute"}
-    assert changed["key"] == told
+    expected = {"kind": "corrected", "error_type": "HALLUCINATION", "original_gold": "flute"}
+    assert changed["key"] == expected
     assert (changed["gold"], out["gold"]) == ("nine bees", None)
     assert changed["answer"] == plain["ash/0"]["answer"]
     assert changed["scores_original"] == plain["ash/0"]["scores"]
@@ -225,12 +225,12 @@ def test_records_have_both_scores(keyed):
 def test_summary_has_both_keys_and_the_ceiling(keyed, key, counts):
     run, plain = keyed[key], keyed["plain"].summary
     summary = run.summary
-    told = summary["key"]
-    assert (told["name"], told["corrected"], told["excluded"]) == (key, *counts)
+    of_key = summary["key"]
+    assert (of_key["name"], of_key["corrected"], of_key["excluded"]) == (key, *counts)
     assert summary["ceiling"] == CEILING
     for name, cell in plain["by_type"].items():
         assert shown(summary["original_key"]["by_type"][name]) == shown(cell)
-        assert shown(told["by_type"][name]) == shown(summary["by_type"][name])
+        assert shown(of_key["by_type"][name]) == shown(summary["by_type"][name])
     assert summary["n"] == 21
     assert summary["by_type"]["overall"]["n"] == 18 - counts[1]
     assert f"\n| overall | {18 - counts[1]} | 18 | 0." in (run.folder / "report.md").read_text()
@@ -282,8 +282,8 @@ def test_ceilings_of_locomo(start, tmp_path):
         **{"multi_hop": (28, 282), "temporal": (26, 321), "open_domain": (9, 96)},
         **{"single_hop": (36, 841), "overall": (99, 1540)},
     }
-    told = (
+    expected = (
         "reaches 93.57% (multi_hop 90.07%, temporal 91.90%, open_domain 90.62%, single_hop 95.72%)"
     )
-    assert told in ended.out
+    assert expected in ended.out
     assert run.summary["by_type"]["overall"]["n"] == 1441

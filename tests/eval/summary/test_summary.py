@@ -139,13 +139,13 @@ def test_an_answer_without_a_verdict_is_in_no_mean_of_the_judge_only(
     rows += [record(9 + i, 4, 0.8, judge_error=failure) for i in range(failed)]
     judged_by = {"name": "llm", "score": "judge", "model": "m"}
     summary = summarise(rows, {**MANIFEST, "judge": judged_by}, seed=0)
-    cell, told = summary["by_type"]["single_hop"], summary["judge"]
+    cell, stats = summary["by_type"]["single_hop"], summary["judge"]
     assert (cell["n"], cell["errors"], cell["judge_errors"]) == (len(rows), 0, failed)
     assert cell["judge"] == (judge and pytest.approx(judge))
     assert cell["judge_errors_as_zero"] == pytest.approx(as_zero)
     assert cell["f1"] == pytest.approx(0.8)
     assert "f1_errors_as_zero" not in cell
-    assert (told["n"], told["errors"], told["mean"]) == (len(passed), failed, cell["judge"])
+    assert (stats["n"], stats["errors"], stats["mean"]) == (len(passed), failed, cell["judge"])
     header, (row, _) = by_type(summary)
     assert dict(zip(header, row, strict=True))["judge"].endswith(shown)
     note = f"The judge failed on {failed} of {len(rows)} answers."

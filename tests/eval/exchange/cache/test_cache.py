@@ -80,8 +80,8 @@ def importing(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> Callable[.
 
 
 def test_a_bundle_replays_elsewhere(made, elsewhere, importing):
-    for told in ("2 of 2", "0 of 2"):  # once more changes nothing
-        assert f"{told} answers are new" in importing(made.bundle)
+    for count in ("2 of 2", "0 of 2"):  # once more changes nothing
+        assert f"{count} answers are new" in importing(made.bundle)
     replay = Recording(elsewhere, "replay")
     assert ask(replay, "https://far.away/v1", "one", "two", "one")[0] == made.texts
     with pytest.raises(InputError, match=r"llm\.cache=replay"):
@@ -135,8 +135,8 @@ def resealed(change: Callable[[list[bytes]], list[bytes]], version: int = 2) -> 
         header, *lines = gzip.decompress(data).splitlines(keepends=True)
         rest = b"".join(change(lines))
         sha256 = hashlib.sha256(rest).hexdigest()
-        told = json.loads(header) | {"sha256": sha256, "version": version}
-        return gzip.compress(json.dumps(told).encode() + b"\n" + rest)
+        fields = json.loads(header) | {"sha256": sha256, "version": version}
+        return gzip.compress(json.dumps(fields).encode() + b"\n" + rest)
 
     return edit
 
@@ -174,8 +174,8 @@ def test_another_cache_folder_is_imported(name, made, elsewhere, said, importing
     for new in ("3 of 3", "0 of 3"):
         assert f"{new} answers are new" in importing(source)
     assert Recording(elsewhere).all() == Recording(made.store).all()
-    told = said(cache.main, "import", source, "--cache", made.store, code=2)
-    assert "is the cache itself" in told
+    message = said(cache.main, "import", source, "--cache", made.store, code=2)
+    assert "is the cache itself" in message
 
 
 def test_a_folder_without_calls_and_a_bomb_are_refused(tmp_path, importing, monkeypatch):
@@ -251,7 +251,7 @@ def test_stats(made, elsewhere, said):
     shutil.copytree(made.store, elsewhere)
     with FaultyServer() as server:
         ask(Recording(elsewhere), server.base_url, "hi", model="someone's")
-    told = said(cache.main, "stats", "--cache", elsewhere).splitlines()
-    known, unknown = [line.split() for line in told if "/chat" in line]
+    lines = said(cache.main, "stats", "--cache", elsewhere).splitlines()
+    known, unknown = [line.split() for line in lines if "/chat" in line]
     assert known[1:6] == ["gpt-4o-mini", "3", "4", "6", "0.00000420"]
     assert unknown[1:6] == ["someone's", "1", "1", "2", "unknown"]

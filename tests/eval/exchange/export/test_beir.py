@@ -100,8 +100,8 @@ def test_a_benchmark_comes_back_with_its_own_ids(tmp_path, said):
     assert {one["id"] for one in lines(again / "trec" / "corpus.jsonl")} == texts[0].keys()
     ranked_ids = {line.document for line in read(again / "trec" / "run.trec")}
     assert ranked_ids <= texts[0].keys()
-    told = said(main, again, "--to", "beir", "--unit", "session", "--force", code=2)
-    assert "its documents belong to no sessions; use --unit turn" in told
+    message = said(main, again, "--to", "beir", "--unit", "session", "--force", code=2)
+    assert "its documents belong to no sessions; use --unit turn" in message
 
 
 def test_corpora_that_share_an_id_are_not_mixed(tmp_path, said):
@@ -114,8 +114,8 @@ def test_corpora_that_share_an_id_are_not_mixed(tmp_path, said):
         )
     run = ranked.write(tmp_path / "run", config(tmp_path / "many"))
     for to in ("beir", "trec"):
-        told = said(main, run, "--to", to, code=2)
-        assert "two documents have the id 1; run and export each corpus alone" in told
+        message = said(main, run, "--to", to, code=2)
+        assert "two documents have the id 1; run and export each corpus alone" in message
         assert not (run / to).exists()
 
 

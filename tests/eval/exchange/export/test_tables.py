@@ -177,11 +177,11 @@ def test_arguments_without_effect_are_refused(generated, refused, arguments, mes
 
 def test_rankings_that_are_absent_or_of_the_other_unit_are_named(generated, refused):
     ranked.by_session(generated)
-    told = "has no ranking of turns; use --unit session"
-    assert told in refused(main, generated, "--to", "trec", "--unit", "turn")
+    expected = "has no ranking of turns; use --unit session"
+    assert expected in refused(main, generated, "--to", "trec", "--unit", "turn")
     (generated / "rankings.jsonl").unlink()
-    told = "has no rankings; run it again with retrieval.depth=100"
-    assert told in refused(main, generated, "--to", "trec")
+    expected = "has no rankings; run it again with retrieval.depth=100"
+    assert expected in refused(main, generated, "--to", "trec")
 
 
 def test_the_licence_of_the_texts_is_printed(tmp_path, said):

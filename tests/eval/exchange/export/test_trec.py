@@ -99,8 +99,8 @@ def test_questions_without_evidence_are_ranked_and_failed_ones_are_not(tmp_path,
     first["evidence"] = []
     failed |= ranked.factory.error()
     ranked.write_lines(folder / "records.jsonl", rows)
-    told = said(main, folder, "--to", "trec")
-    assert "since they failed or are excluded by the key: 1\n" in told
+    output = said(main, folder, "--to", "trec")
+    assert "since they failed or are excluded by the key: 1\n" in output
     names = ("run.trec", "topics.tsv", "qrels.trec")
     ranking, topics, qrels = ((folder / "trec" / name).read_text("utf-8") for name in names)
     assert ranking.startswith(first["id"])
@@ -126,8 +126,8 @@ def test_depth_cuts_rankings_that_reach_it(tmp_path, said):
 def test_a_selection_is_exported_as_one(tmp_path, said):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, selected=True)
     assert "only selects" in said(main, folder, "--to", "trec")
-    told = said(main, folder, "--to", "trec", "--depth", 3, "--force", code=2)
-    assert "only selects memories, in no order" in told
+    message = said(main, folder, "--to", "trec", "--depth", 3, "--force", code=2)
+    assert "only selects memories, in no order" in message
 
 
 def test_sessions_of_few_turns_are_noted(tmp_path, said):
@@ -153,6 +153,6 @@ def test_depth_of_imported_sessions_is_checked(tmp_path, said):
         for session in ("D1", "D2")
     ]
     ranked.write_lines(folder / "memories.jsonl", memories)
-    told = said(main, folder, "--to", "trec", "--depth", 3, code=2)
-    assert "depth 2: what follows to --depth 3 is unknown; run it" in told
+    message = said(main, folder, "--to", "trec", "--depth", 3, code=2)
+    assert "depth 2: what follows to --depth 3 is unknown; run it" in message
     said(main, folder, "--to", "trec", "--depth", 2)

@@ -79,13 +79,13 @@ def test_the_right_file_is_kept_under_its_name_and_left_if_here(server, tmp_path
 
 def test_what_cannot_be_fetched_or_would_be_overwritten_is_refused(server, tmp_path):
     (tmp_path / "set.json").write_bytes(b"my own")
-    for folder, url, told in (
+    for folder, url, message in (
         (tmp_path, f"{server}/right", "is not the published file .* move it away"),
         (tmp_path / "set.json", f"{server}/right", "cannot be written"),
         (tmp_path / "to", "set.json", "must begin with"),
         (tmp_path / "to", "ftp://127.0.0.1/set.json", "must begin with"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             fetch(SOURCE, folder, url)
     assert (tmp_path / "set.json").read_bytes() == b"my own"
 
@@ -128,9 +128,9 @@ def test_a_folder_is_fetched_file_by_file_and_continued(server, tmp_path, monkey
     monkeypatch.setattr(module, "load_sources", lambda: {"set": folder})
     for state in ("downloaded and checked", "already here"):
         assert main(["set", "--to", str(tmp_path), "--from", server]) == 2
-        told = capsys.readouterr()
-        assert f"{tmp_path}/set/right: {state}" in told.out
-        assert f"{server}/wrong: is not the published set/wrong" in told.err
+        output = capsys.readouterr()
+        assert f"{tmp_path}/set/right: {state}" in output.out
+        assert f"{server}/wrong: is not the published set/wrong" in output.err
     assert (tmp_path / "set" / "right").read_bytes() == RIGHT
     assert [one.name for one in (tmp_path / "set").iterdir()] == ["right"]
 

@@ -50,8 +50,8 @@ def test_merged_parts_equal_an_unsplit_run(halves, keyed, tmp_path):
     assert untimed(merged.summary) == untimed(unsplit.summary)
     contexts = [sorted(run.files["contexts.jsonl"].splitlines()) for run in (merged, unsplit)]
     assert contexts[0] == contexts[1]
-    told = [[line["conversation"], line["phase"], line["session"]] for line in merged.ingests]
-    assert told == [[x["conversation"], x["phase"], x["session"]] for x in unsplit.ingests]
+    steps = [[line["conversation"], line["phase"], line["session"]] for line in merged.ingests]
+    assert steps == [[x["conversation"], x["phase"], x["session"]] for x in unsplit.ingests]
     assert len(merged.manifest["merged"]) == 2
 
 
@@ -103,6 +103,6 @@ def test_parts_that_make_no_whole_are_refused(spoil, says, halves, refused, tmp_
 
 def test_a_folder_with_a_run_is_not_written_over(halves, refused):
     before = halves[1].files
-    told = refused(main, halves[0].folder, "--out", halves[1].folder)
-    assert "contains a run already" in told
+    message = refused(main, halves[0].folder, "--out", halves[1].folder)
+    assert "contains a run already" in message
     assert halves[1].files == before

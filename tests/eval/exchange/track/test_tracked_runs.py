@@ -81,8 +81,8 @@ def test_each_run_of_a_sweep_is_logged_and_its_configuration_has_no_tracker(
     assert runs[0].manifest["config_sha256"] == keyed["plain"].manifest["config_sha256"]
     assert "tracker" not in runs[0].manifest["config"]
     first, second = logged
-    told = [(run.name, run.tags["strategy"]) for run in logged]
-    assert told == [(runs[0].folder.name, "bm25"), (runs[1].folder.name, "no_memory")]
+    names = [(run.name, run.tags["strategy"]) for run in logged]
+    assert names == [(runs[0].folder.name, "bm25"), (runs[1].folder.name, "no_memory")]
     assert first.tags["sweep"] == second.tags["sweep"]
     assert first.id != second.id
 
@@ -117,8 +117,8 @@ def test_a_tracker_that_is_not_installed_is_named_before_the_run(start, tmp_path
 
 
 def test_the_command_wants_runs_and_a_tracker_that_is_known(keyed, said):
-    told = said(main, keyed["plain"].folder, code=2)
-    assert "name a RUN and a tracker: python -m eval track last tracker=" in told
+    message = said(main, keyed["plain"].folder, code=2)
+    assert "name a RUN and a tracker: python -m eval track last tracker=" in message
     assert "name a RUN and a tracker" in said(main, "tracker=mlflow", code=2)
     assert "nosuch" in said(main, keyed["plain"].folder, "tracker=nosuch", code=2)
 
@@ -130,6 +130,6 @@ def test_the_command_logs_runs_and_names_those_that_cannot_be(keyed, tmp_path, c
     folder, store = str(keyed["plain"].folder), f"tracker.uri={tmp_path / 'mlruns'}"
     assert said(main, folder, "tracker=mlflow", store) == "1 of 1 runs logged\n"
     assert main([str(broken), folder, "tracker=mlflow", store]) == 1
-    told = capsys.readouterr()
-    assert told.out == "1 of 2 runs logged\n"
-    assert "warning: broken was not logged" in told.err
+    output = capsys.readouterr()
+    assert output.out == "1 of 2 runs logged\n"
+    assert "warning: broken was not logged" in output.err

@@ -28,9 +28,9 @@ def paid(bench: Bench, since: int = 0) -> float:
 def test_a_run_stops_and_the_printed_command_resumes_it(priced, answered, workers):
     ended = priced.start(f"llm.budget_usd={LIMIT}", f"concurrency={workers}")
     assert ended.code == 1
-    (told,) = (line for line in ended.err.splitlines() if line.startswith("stopped: "))
-    assert "the budget of $4 is reached" in told
-    assert "resume the run with a higher one" in told
+    (message,) = (line for line in ended.err.splitlines() if line.startswith("stopped: "))
+    assert "the budget of $4 is reached" in message
+    assert "resume the run with a higher one" in message
     assert "Traceback" not in ended.err
     assert priced.run.manifest["status"] == "interrupted"
     done = priced.run.records

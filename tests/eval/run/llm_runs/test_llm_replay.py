@@ -136,11 +136,11 @@ def test_a_request_that_is_not_recorded(elsewhere):
 
 
 def test_a_run_with_failures_replays_with_them_and_a_live_one_asks_again(failed, make):
-    told = {id_: (one["phase"], one["message"]) for id_, one in failed.errors().items()}
-    assert {id_: phase for id_, (phase, _) in told.items()} == {
+    errors = {id_: (one["phase"], one["message"]) for id_, one in failed.errors().items()}
+    assert {id_: phase for id_, (phase, _) in errors.items()} == {
         id_: phase for id_, (phase, _) in FAILED.items()
     }
-    assert [id_ for id_, (_, words) in FAILED.items() if words not in told[id_][1]] == []
+    assert [id_ for id_, (_, words) in FAILED.items() if words not in errors[id_][1]] == []
 
     other, third = make("replayed"), make("third")
     hand_over(failed, other)

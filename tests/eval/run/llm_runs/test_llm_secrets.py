@@ -22,10 +22,10 @@ def repeats(status: int) -> faults.Behaviour:
     """An error that quotes the request's own header, in the body and in a header of its own."""
 
     def behave(handler: Handler, _: Body) -> None:
-        told = str(handler.headers["Authorization"])
-        assert KEY in told
-        error = {"message": f"not accepted: {told}", "type": told, "code": told}
-        handler.reply(status, {"error": error}, {"x-request-id": told, **faults.SOON})
+        header = str(handler.headers["Authorization"])
+        assert KEY in header
+        error = {"message": f"not accepted: {header}", "type": header, "code": header}
+        handler.reply(status, {"error": error}, {"x-request-id": header, **faults.SOON})
 
     return behave
 
@@ -68,8 +68,8 @@ def test_errors_that_quote_the_header(bench, status, code):
     bench.model.break_down(repeats(status))
     ended = bench.start("llm.retries=0")
     assert ended.code == code
-    told = ended.err if code == 2 else bench.run.records[0]["error"]["message"]
-    assert "not accepted: Bearer $OPENAI_API_KEY" in told
+    message = ended.err if code == 2 else bench.run.records[0]["error"]["message"]
+    assert "not accepted: Bearer $OPENAI_API_KEY" in message
     if code == 1:  # then it is recorded
         bench.export()
         kept = files_with(bench.folder, "not accepted: Bearer $OPENAI_API_KEY")[1]

@@ -56,8 +56,8 @@ def test_a_run_takes_every_branch_and_the_cost_of_a_session_is_that_of_its_event
         # A refusal is billed as well, but has no event of a call.
         assert line["usage"]["by_model"]["gpt-4o-mini"]["calls"] == len(spent) + unusable
         for name in ("input_tokens", "output_tokens"):
-            told = sum(one[name] for one in spent)
-            assert (line["usage"][name] == told > 0) is not bool(unusable)
+            tokens = sum(one[name] for one in spent)
+            assert (line["usage"][name] == tokens > 0) is not bool(unusable)
     assert [line["events"][-1]["faults"] for line in lines] == [0, 0, 4, 3]
     roles = {"facts": "facts_extract", "summary": "facts_summary", "update": "mem0_update"}
     prompts = kept.manifest["prompts"]
