@@ -206,8 +206,8 @@ def _notes(
         cut = [ranking for ranking in ordered if not ranking.complete]
         short = sum(not depth or len(ranking.ids) < depth for ranking in cut)
         if unit == used["unit"] and cut:
-            yield f"rankings end at {min(depth or limit, limit)}: measures at cutoffs beyond are "
-            "unknown"
+            end = min(depth or limit, limit)
+            yield f"rankings end at {end}: measures at cutoffs beyond are unknown"
         elif unit != used["unit"] and short:
             before = f"--depth {depth}" if depth else "the last session of the store"
             yield (

@@ -112,7 +112,7 @@ def test_questions_without_evidence_are_ranked_and_failed_ones_are_not(tmp_path,
 def test_depth_cuts_rankings_that_reach_it(tmp_path, said):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=4)
     export = (main, folder, "--to", "trec")
-    note = "note: rankings end at {}: measures at cutoffs beyond are"
+    note = "note: rankings end at {}: measures at cutoffs beyond are unknown\n"
     assert note.format(3) in said(*export, "--depth", 3)
     lines = (folder / "trec" / "run.trec").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 3 * len(load_run(folder).records)
