@@ -149,7 +149,7 @@ class FactExtractor:
         """
         gone = [(time, turn) for time, turn in self._dialogue if turn.id in turns]
         if gone:
-            self._dialogue = [one for one in self._dialogue if one[1].id not in turns]
+            self._dialogue = [pair for pair in self._dialogue if pair[1].id not in turns]
             self._index = {turn.id: n for n, (_, turn) in enumerate(self._dialogue)}
             self.summary = ""  # a later session starts a new one
         return {time for time, _ in gone}
@@ -178,8 +178,8 @@ class FactExtractor:
             prompt = prompt.extended(self._part.prompt.text)
         text = prompt.fill(
             summary=self.summary or _NOTHING,
-            recent=_numbered(before, 1) or _NOTHING,
-            messages=_numbered(shown[len(before) :], len(before) + 1),
+            recent=_numbered_lines(before, 1) or _NOTHING,
+            messages=_numbered_lines(shown[len(before) :], len(before) + 1),
             time=stamp(time),
         )
         more = self._part.properties(len(new), len(shown)) if self._part is not None else {}
@@ -190,12 +190,12 @@ class FactExtractor:
             messages = [{"role": "system", "content": own}, *messages]
         reply = self._llm.complete(messages, schema=schema)
         template, roles = f"{own or ''}{prompt.text}", ROLES if self._settings.roles else ()
-        found = json.loads(reply.text)
-        facts = list(read_facts(found["facts"], shown, template, self.summary, log, roles))
+        content = json.loads(reply.text)
+        facts = list(read_facts(content["facts"], shown, template, self.summary, log, roles))
         ids, cost = [turn.id for turn in new], tokens(reply.usage)
         log.append({"step": "extract", "turns": ids, "facts": len(facts), "tokens": cost})
         if self._part is not None:
-            self._part.read(found, [turn for _, turn in shown], new, log)
+            self._part.read(content, [turn for _, turn in shown], new, log)
         return facts
 
     def refresh(self, session: Session, log: list[Event]) -> None:
@@ -237,10 +237,10 @@ class FactExtractor:
         return turn if index is None else self._dialogue[index][1]
 
 
-def _numbered(turns: Sequence[TimedTurn], first: int) -> str:
+def _numbered_lines(turns: Sequence[TimedTurn], first: int) -> str:
     """Return messages as text, numbered from `first`, under the times of their sessions."""
     lines, number = [], first
-    for time, group in groupby(turns, key=lambda one: one[0]):
+    for time, group in groupby(turns, key=lambda pair: pair[0]):
         lines.append(f"[{stamp(time)}]")
         for _, turn in group:
             lines.append(f"{number}. {line(turn)}")

@@ -51,7 +51,7 @@ class FactBook:
         """Return the `most` current facts of the same speaker with the highest cosine to `fact`,
         best first. Mem0 has one store per speaker: facts of one do not contradict another's.
         """
-        ids = [one.id for one in self._facts.values() if one.speaker == fact.speaker]
+        ids = [memory.id for memory in self._facts.values() if memory.speaker == fact.speaker]
         if not ids:
             return []
         near = self._store.nearest(self._owner, self._vector(fact.text), most, ids)
@@ -116,7 +116,7 @@ class FactBook:
                 del self._facts[id_]
         self._log = left
         places = {change.id: place for place, (change, _) in enumerate(left)}
-        self._facts = dict(sorted(self._facts.items(), key=lambda one: places[one[0]]))
+        self._facts = dict(sorted(self._facts.items(), key=lambda item: places[item[0]]))
         return changed
 
     def clear(self) -> None:
@@ -126,8 +126,8 @@ class FactBook:
     def _log_change(
         self, kind: Kind, old: Memory | None, new: Memory | None, fact: Fact, time: datetime
     ) -> FactChange:
-        (id_, *_) = (one.id for one in (old, new) if one is not None)
-        before, after = (None if one is None else one.content for one in (old, new))
+        (id_, *_) = (memory.id for memory in (old, new) if memory is not None)
+        before, after = (None if memory is None else memory.content for memory in (old, new))
         change = FactChange(id_, kind, before, after, time, fact.turns)
         self._log.append((change, new))
         return change

@@ -44,8 +44,8 @@ def _parameters(names: Sequence[str], **more: Any) -> dict[str, Any]:
 
 
 TOOLS: Final = tuple(
-    Tool(kind, one["description"], _parameters(one["fields"]))
-    for kind, one in _TABLE["kinds"].items()
+    Tool(kind, row["description"], _parameters(row["fields"]))
+    for kind, row in _TABLE["kinds"].items()
 )
 _PARAMETERS: Final = {tool.name: tool.parameters for tool in TOOLS}
 
@@ -138,9 +138,9 @@ class UpdateSettings:
         """Ask `llm` which operations `fact` requires, given the similar facts `stored`. Raises
         LLMError without a reply.
         """
-        scores = [f" (similarity {one.score:.2f})" if self.scores else "" for one in stored]
+        scores = [f" (similarity {memory.score:.2f})" if self.scores else "" for memory in stored]
         pairs = enumerate(zip(stored, scores, strict=True), 1)
-        listed = "\n".join(f"{n}. {one.text}{score}" for n, (one, score) in pairs)
+        listed = "\n".join(f"{n}. {memory.text}{score}" for n, (memory, score) in pairs)
         messages = [{"role": "user", "content": self.loaded.fill(memories=listed, fact=fact.text)}]
         if self.calls == "tools":
             return llm.complete(messages, tools=TOOLS)
@@ -207,8 +207,8 @@ class FactWriter:
         self.log.append({"step": "decide", "fact": fact.text, "tokens": tokens(reply.usage)})
         read = list(read_operations(reply)) or [fault("decide", "no_operation", "an empty list")]
         outcome: Outcome = "unusable"
-        for one in read:
-            event = one if isinstance(one, dict) else self._apply(one, fact, stored, session)
+        for item in read:
+            event = item if isinstance(item, dict) else self._apply(item, fact, stored, session)
             self.log.append({**event, "fact": fact.text})
             outcome = outcome if "fault" in event else "done"
         return outcome
@@ -283,17 +283,17 @@ def read_session(
                 ids = [turn.id for turn in turns]
                 log.append(fault("extract", "no_answer", error, turns=ids))
                 last = error
-    pending = [one for number in sorted(extracted) for one in extracted[number]]
+    pending = [fact for number in sorted(extracted) for fact in extracted[number]]
     unusable = 0
     for _ in range(rounds):
-        outcomes = [(one, take(one, session)) for one in pending]
+        outcomes = [(fact, take(fact, session)) for fact in pending]
         unusable += sum(outcome == "unusable" for _, outcome in outcomes)
-        pending = [one for one, outcome in outcomes if outcome == "no_answer"]
+        pending = [fact for fact, outcome in outcomes if outcome == "no_answer"]
     if summarise:
         extractor.refresh(session, log)
     events = log[start:]
-    done = Counter(str(one["operation"]) for one in events if one["step"] == "apply")
-    faults = sum("fault" in one for one in events)
+    done = Counter(str(event["operation"]) for event in events if event["step"] == "apply")
+    faults = sum("fault" in event for event in events)
     lost = len(exchanges) - len(extracted) + unusable + len(pending)
     log.append({"step": "session", **done, "faults": faults, "lost": lost, "of": len(exchanges)})
     if exchanges and not extracted:

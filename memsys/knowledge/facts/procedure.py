@@ -76,10 +76,10 @@ def procedure(
         request = [{"role": "user", "content": loaded.fill(history=history)}]
     elif settings.messages == "history":
         asked = f"<history>\n{history}\n</history>\n\n{asked}"
-        request = [_said("system", loaded.text), _said("user", asked)]
+        request = [_message("system", loaded.text), _message("user", asked)]
     else:
         run = as_chat(messages, [[line for line, _ in lines] for lines in parsed])
-        request = [_said("system", loaded.text), *run, _said("user", asked)]
+        request = [_message("system", loaded.text), *run, _message("user", asked)]
     schema = _RECORD if with_schema else None
     reply = llm.complete(request, schema=schema, max_tokens=settings.max_tokens)
     if with_schema:
@@ -97,27 +97,27 @@ def _record(reply: Completion, model: str, texts: Sequence[str]) -> tuple[str, l
     verbatim.
     """
     row = json.loads(reply.text)
-    steps = [{name: one[name].strip() for name in _STEP} for one in row["steps"]]
+    steps = [{name: step[name].strip() for name in _STEP} for step in row["steps"]]
     objective, progress, then = (row[name].strip() for name in ("objective", "progress", "next"))
     if not steps:
         raise LLMError(f"{model}: the record has no step")
     cost = tokens(reply.usage)
     events: list[Event] = [{"step": "procedure", "steps": len(steps), "tokens": cost}]
-    written = [f"Objective: {objective}", *_labelled("Progress", progress)]
+    written = [f"Objective: {objective}", *_labelled_line("Progress", progress)]
     for number, step in enumerate(steps, 1):
         result = step["result"]
         verbatim = any(result in words for words in texts)
         if not verbatim:
             events.append(fault("procedure", "not_verbatim", result, number=number))
         written.append(f"{number}. {step['action']}")
-        written += _labelled(f"   Result{'' if verbatim else ' (not verbatim)'}", result)
+        written += _labelled_line(f"   Result{'' if verbatim else ' (not verbatim)'}", result)
         for name in _STEP[2:]:
-            written += _labelled(f"   {name.capitalize()}", step[name])
-    written += _labelled("Next step", then)
+            written += _labelled_line(f"   {name.capitalize()}", step[name])
+    written += _labelled_line("Next step", then)
     return "\n".join(written), events
 
 
-def _said(role: str, content: str) -> dict[str, Any]:
+def _message(role: str, content: str) -> dict[str, Any]:
     return {"role": role, "content": content}
 
 
@@ -133,33 +133,33 @@ def as_chat(
     for n, (message, shown) in enumerate(zip(messages, lines, strict=True)):
         role, words = message["role"], "\n".join(_texts(message.get("content")))
         if role == "tool" and message.get("tool_call_id") in answered:
-            chat.append({**_said("tool", words), "tool_call_id": message["tool_call_id"]})
+            chat.append({**_message("tool", words), "tool_call_id": message["tool_call_id"]})
             continue
         calls = message.get("tool_calls") or []
-        answered = _answered(calls, messages[n + 1 :])
+        answered = _answered_ids(calls, messages[n + 1 :])
         if not shown:
             continue
         if answered:
-            sent = [{**one, "type": "function"} for one in calls]
+            sent = [{**call, "type": "function"} for call in calls]
             chat.append({"role": role, "content": words or None, "tool_calls": sent})
         elif role in ("user", "assistant", "system") and not calls:
-            chat.append(_said(role, words))
+            chat.append(_message(role, words))
         else:
-            chat.append(_said("assistant" if role == "assistant" else "user", "\n".join(shown)))
+            chat.append(_message("assistant" if role == "assistant" else "user", "\n".join(shown)))
     return chat
 
 
-def _answered(calls: Sequence[Any], later: Sequence[Mapping[str, Any]]) -> set[str]:
+def _answered_ids(calls: Sequence[Any], later: Sequence[Mapping[str, Any]]) -> set[str]:
     """Return the ids of `calls` if the tool messages at the beginning of `later` answer them all,
     else none.
     """
-    results = takewhile(lambda one: one["role"] == "tool", later)
-    there = {one["tool_call_id"] for one in results if one.get("tool_call_id")}
-    ids = {one.get("id") or "" for one in calls}
+    results = takewhile(lambda message: message["role"] == "tool", later)
+    there = {message["tool_call_id"] for message in results if message.get("tool_call_id")}
+    ids = {call.get("id") or "" for call in calls}
     return ids if ids <= there and len(ids) == len(calls) else set()
 
 
-def _labelled(label: str, text: str) -> list[str]:
+def _labelled_line(label: str, text: str) -> list[str]:
     """Return the line of a text, none if it is empty."""
     return [f"{label}: {text}"] if text else []
 

@@ -86,4 +86,4 @@ def builder_for(
 def all_of(memory: MemoryBuilder, sessions: Iterable[Session]) -> list[Memory]:
     """Return all memories of the `sessions` of one store, in order."""
     builder = memory.opened()
-    return list({one.id: one for session in sessions for one in builder.build(session)}.values())
+    return list({unit.id: unit for session in sessions for unit in builder.build(session)}.values())

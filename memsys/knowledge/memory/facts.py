@@ -72,12 +72,12 @@ class FactMemoryBuilder(MemoryBuilder):
         if touched:
             self._extractor.forget(turns)
         gone = [
-            one
-            for one in memories
-            if set(one.turns).intersection(turns) or (touched and not one.turns)
+            memory
+            for memory in memories
+            if set(memory.turns).intersection(turns) or (touched and not memory.turns)
         ]
-        self._seen.difference_update((one.speaker, plain(one.content)) for one in gone)
-        return [one for one in memories if one not in gone] if gone else memories
+        self._seen.difference_update((memory.speaker, plain(memory.content)) for memory in gone)
+        return [memory for memory in memories if memory not in gone] if gone else memories
 
     def _add(self, fact: Fact, session: Session) -> Outcome:
         key = fact.speaker, plain(fact.text)

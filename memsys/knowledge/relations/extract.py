@@ -58,7 +58,7 @@ class RelationExtractor:
         rows = ask(self._llm, entities_form(1), text, self._calls, log)
         if rows is None:
             raise LLMError(f"{self._llm.name}: does not name a question's entities: {log[0]}")
-        return [entity.name for entity in _named(rows, log).values()]
+        return [entity.name for entity in _entities_by_name(rows, log).values()]
 
     def self_names(self, question: str) -> list[str]:
         """Return the user's name if there is one and `question` is about "me", else []."""
@@ -90,8 +90,8 @@ class RelationExtractor:
         """Return the relations that ended according to `turns`, as row in `stored` (relations as
         sentences with their dates) to reason. A number that was not shown is logged and ignored.
         """
-        listed = "\n".join(f"{n}. {one}" for n, one in enumerate(stored, 1))
-        stated = "\n".join(f"- {one.text}" for one in new) or "(none)"
+        listed = "\n".join(f"{n}. {sentence}" for n, sentence in enumerate(stored, 1))
+        stated = "\n".join(f"- {triple.text}" for triple in new) or "(none)"
         form = conflicts_form(len(stored))
         rows = self._ask(form, turns, time, log, stored=listed, new=stated)
         if rows is None:
@@ -111,14 +111,14 @@ class RelationExtractor:
         """Ask the model to fill in the form; the prompt is that of its step, with `turns`, `time`
         and `values` inserted.
         """
-        messages = _numbered(self._named(turns))
+        messages = _numbered_lines(self._named_turns(turns))
         text = self.prompts[form.step].fill(messages=messages, time=stamp(time), **values)
         return ask(self._llm, form, text, self._calls, log, turns=[turn.id for turn in turns])
 
     def entities_of(self, rows: Rows, turns: Sequence[Turn], log: list[Event]) -> list[Entity]:
         """Return the entities of valid `rows`, if there are any, then the speakers of `turns`."""
-        named = _named(rows, log)
-        names = [turn.speaker for turn in self._named(turns)]
+        named = _entities_by_name(rows, log)
+        names = [turn.speaker for turn in self._named_turns(turns)]
         speakers = {plain(name): Entity(name, "person") for name in names}
         return [*({**named, **speakers}.values())] if rows else []
 
@@ -128,9 +128,9 @@ class RelationExtractor:
         """Return the relations of valid `rows` without duplicates, each with all turns named for
         it; number n is the turn turns[n - 1].
         """
-        turns = self._named(turns)
+        turns = self._named_turns(turns)
         by_name = {plain(entity.name): entity for entity in entities}
-        message_terms = set(terms(_numbered(turns)))
+        message_terms = set(terms(_numbered_lines(turns)))
         triples: dict[tuple[str, str, str], Triple] = {}
         for row in rows:
             label = f"{row['source']} - {row['relationship']} - {row['destination']}"
@@ -158,7 +158,7 @@ class RelationExtractor:
             triples[key] = Triple(source, name, destination, ids)
         return list(triples.values())
 
-    def _named(self, turns: Sequence[Turn]) -> list[Turn]:
+    def _named_turns(self, turns: Sequence[Turn]) -> list[Turn]:
         """Return `turns` with the user's name for a speaker without one."""
         name = self._self_name
         if name is None:
@@ -166,20 +166,20 @@ class RelationExtractor:
         return [replace(turn, speaker=name) if is_self(turn.speaker) else turn for turn in turns]
 
 
-def _numbered(turns: Sequence[Turn]) -> str:
+def _numbered_lines(turns: Sequence[Turn]) -> str:
     return "\n".join(f"{number}. {line(turn)}" for number, turn in enumerate(turns, 1))
 
 
-def _named(rows: Rows, log: list[Event]) -> dict[str, Entity]:
+def _entities_by_name(rows: Rows, log: list[Event]) -> dict[str, Entity]:
     """Return the entities of `rows` by normalised name, without first-person names."""
-    named: dict[str, Entity] = {}
+    by_name: dict[str, Entity] = {}
     for row in rows:
         name, kind = shown(row["entity"]), shown(row["entity_type"]).casefold()
         if not plain(name) or len(name) > LONGEST:
             log.append(fault("entities", "bad_argument", f"{name!r} is no name"))
         elif not is_self(name):
-            named.setdefault(plain(name), Entity(name, kind[:LONGEST] or "other"))
-    return named
+            by_name.setdefault(plain(name), Entity(name, kind[:LONGEST] or "other"))
+    return by_name
 
 
 def _end(
@@ -221,14 +221,14 @@ class SameReply:
     def __init__(self, extractor: RelationExtractor) -> None:
         self._extractor = extractor
         self.prompt = load_prompt("graph_same_reply", [])
-        self._found: dict[tuple[Turn, ...], tuple[list[Entity], list[Triple]]] = {}
+        self._by_exchange: dict[tuple[Turn, ...], tuple[list[Entity], list[Triple]]] = {}
 
     def properties(self, new: int, shown: int) -> Mapping[str, Any]:
         """Return the JSON schema of each list by name; the last `new` of `shown` messages are those
         to extract from.
         """
         lists = [form.parameters["properties"] for form in reply_forms(new, shown)]
-        return {name: rows for one in lists for name, rows in one.items()}
+        return {name: rows for properties in lists for name, rows in properties.items()}
 
     def read(
         self,
@@ -244,18 +244,18 @@ class SameReply:
         rows, relations = (checked(reply[form.step], form, log) for form in forms)
         entities = self._extractor.entities_of(rows, new, log)
         triples = self._extractor.triples_of(relations, shown, entities, log) if entities else []
-        self._found[tuple(new)] = entities, triples
+        self._by_exchange[tuple(new)] = entities, triples
         counted = {"entities": len(entities), "relations": len(triples)}
         log.append({"step": "same_reply", "turns": [turn.id for turn in new], **counted})
 
     def forget(self, turns: Collection[str]) -> None:
         """Delete what was found in exchanges with one of `turns`."""
-        for exchange in list(self._found):
+        for exchange in list(self._by_exchange):
             if any(turn.id in turns for turn in exchange):
-                del self._found[exchange]
+                del self._by_exchange[exchange]
 
     def pop(self, turns: Sequence[Turn]) -> tuple[list[Entity] | None, list[Triple] | None]:
         """Return what was found in the exchange `turns`, and forget it; (None, None) if no reply on
         just these turns could be read.
         """
-        return self._found.pop(tuple(turns), (None, None))
+        return self._by_exchange.pop(tuple(turns), (None, None))

@@ -72,14 +72,14 @@ class RelationFinder:
         if not snapshot.relations:
             return [], {}
         cosines = snapshot.vectors @ self._embedder.query(question)
-        row = {one.key: n for n, one in enumerate(snapshot.relations)}
+        row = {relation.key: n for n, relation in enumerate(snapshot.relations)}
         names, by_entity = [], []
         if self._settings.by != "triple":
             by_model = self._settings.query_entities == "llm"
             question_names = self._extractor.question_entities if by_model else content_words
             mine = self._extractor.self_names(question)
             names = list(dict.fromkeys([*question_names(question), *mine]))
-            by_entity = [row[one.key] for one in self._by_entity(question, names)]
+            by_entity = [row[relation.key] for relation in self._by_entity(question, names)]
         by_triple = []
         if self._settings.by != "entity":
             close = top(cosines.astype(np.float64), self._settings.limit)
@@ -109,7 +109,7 @@ class RelationFinder:
         near = [relation for relation, _ in self.graph.around(names, self._settings.hops)]
         if not near:
             return []
-        sentences = [one.sentence for one in self.graph.related(near)]
+        sentences = [related.sentence for related in self.graph.related(near)]
         index = LexicalIndex(sentences, self._index.k1, self._index.b)
         return [near[n] for n in top(index.scores(question), self._settings.limit)]
 
@@ -119,7 +119,7 @@ class _Snapshot:
 
     def __init__(self, graph: RelationGraph, embedder: CachedEmbedder) -> None:
         self.relations = graph.relations()
-        self.memories = [one.as_memory() for one in graph.related(self.relations)]
+        self.memories = [related.as_memory() for related in graph.related(self.relations)]
         texts = [memory.index_text for memory in self.memories]
         self.vectors: Vectors = (
             embedder.documents(texts) if texts else np.zeros((0, 1), dtype=np.float32)

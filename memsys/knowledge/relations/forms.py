@@ -128,8 +128,8 @@ def ask(
     else:
         reply = llm.complete(messages, schema={"title": form.step, **form.parameters})
     read = list(_lists(reply, form))
-    log += [one for one in read if isinstance(one, dict)]
-    lists = [one for one in read if isinstance(one, list)]
+    log += [event for event in read if isinstance(event, dict)]
+    lists = [rows for rows in read if isinstance(rows, list)]
     valid = checked([row for rows in lists for row in rows], form, log) if lists else None
     counted = {} if valid is None else {form.step: len(valid)}
     log.append({"step": form.step, **fields, **counted, "tokens": tokens(reply.usage)})
@@ -142,8 +142,8 @@ def checked(rows: Sequence[Any], form: Form, log: list[Event]) -> list[dict[str,
         log.append(fault(form.step, "too_many", f"{len(rows)}; the first {form.most} are read"))
     # Enumerations guide servers that decode by the schema; a name outside of them may be right.
     free = {
-        name: {key: value for key, value in one.items() if key != "enum"}
-        for name, one in form.row.items()
+        name: {key: value for key, value in schema.items() if key != "enum"}
+        for name, schema in form.row.items()
     }
     valid = []
     for row in rows[: form.most]:

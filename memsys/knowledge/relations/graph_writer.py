@@ -38,14 +38,14 @@ class GraphWriter:
         extractor: RelationExtractor,
         graph: RelationGraph,
         settings: RelationGraphSettings,
-        found: SameReply | None = None,
+        part: SameReply | None = None,
         public: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`found`: the entities and relations that came with the facts of an exchange; an exchange
+        """`part`: the entities and relations that came with the facts of an exchange; an exchange
         without them is extracted by calls. `public`: the ids under which turns are stored, by their
         own; the others are stored under theirs.
         """
-        self._extractor, self._graph, self._found = extractor, graph, found
+        self._extractor, self._graph, self._part = extractor, graph, part
         self._settings, self._public = settings, public
         self._log: list[Event] = []
         self._step: Step = "entities"
@@ -71,7 +71,7 @@ class GraphWriter:
                     errors.append(error)
         events = self._log[start:]
         done = Counter(str(e["operation"]) for e in events if e["step"] == "apply_relation")
-        faults = sum("fault" in one for one in events)
+        faults = sum("fault" in event for event in events)
         totals = {"faults": faults, "lost": lost, "of": len(exchanges)}
         self._log.append({"step": "graph", **done, **totals})
         if errors and len(errors) == len(exchanges):
@@ -89,7 +89,7 @@ class GraphWriter:
         """
         log, extractor = self._log, self._extractor
         self._step = "entities"
-        entities, triples = self._found.pop(turns) if self._found is not None else (None, None)
+        entities, triples = self._part.pop(turns) if self._part is not None else (None, None)
         if entities is None:
             entities = extractor.entities(turns, time, log)
         if not entities:
@@ -101,15 +101,15 @@ class GraphWriter:
             return False
         self._step = "conflicts"
         planned = self._graph.plan(triples, time)
-        stated = {one.key for one in planned}  # what is stated again has not ended
+        stated = {plan.key for plan in planned}  # what is stated again has not ended
         near = self._graph.around([entity.name for entity in entities])
-        open_ = [one for one, _ in near if one.ended is None and one.key not in stated]
+        open_ = [edge for edge, _ in near if edge.ended is None and edge.key not in stated]
         with self._graph.writing():  # none is deleted between the two reads
             stored = self._graph.stored(open_[: self._settings.shown])
         ended: Mapping[int, str] | None = {}
         if stored:
-            listed = [one.dated for one in stored]
-            ended = extractor.ended(turns, time, listed, [one.triple for one in planned], log)
+            listed = [related.dated for related in stored]
+            ended = extractor.ended(turns, time, listed, [plan.triple for plan in planned], log)
         if ended is None:
             return False
         with self._graph.writing():
@@ -122,16 +122,16 @@ class GraphWriter:
 
     def _add(self, planned: Sequence[Planned], time: datetime) -> list[RelationChange]:
         changes, published = [], []
-        for one in planned:
-            turns = tuple(self._public.get(turn, turn) for turn in one.triple.turns)
-            published.append(replace(one, triple=replace(one.triple, turns=turns)))
-        for one, operation in zip(planned, self._graph.add(published, time), strict=True):
-            triple, (source, target) = one.triple, one.ends
-            named = (triple.source.name, source.name), (triple.destination.name, target.name)
-            merged = {name: end for name, end in named if name != end}
+        for plan in planned:
+            turns = tuple(self._public.get(turn, turn) for turn in plan.triple.turns)
+            published.append(replace(plan, triple=replace(plan.triple, turns=turns)))
+        for plan, operation in zip(planned, self._graph.add(published, time), strict=True):
+            triple, (source, target) = plan.triple, plan.ends
+            pairs = (triple.source.name, source.name), (triple.destination.name, target.name)
+            merged = {name: end for name, end in pairs if name != end}
             more = {"merged": merged} if merged else {}
-            said = source.name, triple.name, target.name
-            changes.append(self._changed(operation, one.key, said, triple.turns, **more))
+            names = source.name, triple.name, target.name
+            changes.append(self._log_change(operation, plan.key, names, triple.turns, **more))
         return changes
 
     def _end(
@@ -140,19 +140,19 @@ class GraphWriter:
         """End the relations `ended`, each for its reason, unless they ended or were deleted while
         the model was asked.
         """
-        reasons = {one.key: why for one, why in ended.items()}
-        left = [one for one in self._graph.stored(list(ended)) if one.relation.ended is None]
-        operation = self._graph.end([one for one, _ in left], time)
+        reasons = {relation.key: why for relation, why in ended.items()}
+        left = [pair for pair in self._graph.stored(list(ended)) if pair.relation.ended is None]
+        operation = self._graph.end([relation for relation, _ in left], time)
         ids, changes = [turn.id for turn in turns], []
-        for one, (source, target) in left:
-            said, why = (source.name, one.name, target.name), reasons[one.key]
-            changes.append(self._changed(operation, one.key, said, ids, why=why))
+        for relation, (source, target) in left:
+            names, why = (source.name, relation.name, target.name), reasons[relation.key]
+            changes.append(self._log_change(operation, relation.key, names, ids, why=why))
         return changes
 
-    def _changed(
-        self, operation: Applied, key: Key, said: Key, turns: Sequence[str], **more: object
+    def _log_change(
+        self, operation: Applied, key: Key, names: Key, turns: Sequence[str], **more: object
     ) -> RelationChange:
-        """Log a change of the relation `key`, and return it; `said`: the names of its parts."""
+        """Log a change of the relation `key`, and return it; `names`: of source, itself, target."""
         event = {"step": "apply_relation", "operation": operation, "relation": id_of(key)}
-        self._log.append({**event, "text": " ".join(said), **more, "turns": list(turns)})
-        return RelationChange(operation, *said)
+        self._log.append({**event, "text": " ".join(names), **more, "turns": list(turns)})
+        return RelationChange(operation, *names)

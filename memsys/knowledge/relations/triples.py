@@ -83,24 +83,24 @@ class Related(NamedTuple):
         """The sentence with the days on which it was first and last stated, and on which it
         ended.
         """
-        one = self.relation
-        days = [f"stated {_day(one.created)}"]
-        if one.last_seen.date() != one.created.date():
-            days.append(f"last {_day(one.last_seen)}")
-        if one.ended is not None:
-            days.append(f"until {_day(one.ended)}")
+        relation = self.relation
+        days = [f"stated {_day(relation.created)}"]
+        if relation.last_seen.date() != relation.created.date():
+            days.append(f"last {_day(relation.last_seen)}")
+        if relation.ended is not None:
+            days.append(f"until {_day(relation.ended)}")
         return f"{self.sentence} ({', '.join(days)})"
 
     def as_memory(self) -> Memory:
         """Return the relation as a Memory, with the date on which it ended, if any."""
-        one, text = self.relation, self.sentence
+        relation, text = self.relation, self.sentence
         return Memory(
-            id=id_of(one.key),
-            content=text if one.ended is None else f"{text} (until {_day(one.ended)})",
+            id=id_of(relation.key),
+            content=text if relation.ended is None else f"{text} (until {_day(relation.ended)})",
             index_text=text,
-            time=one.created,
+            time=relation.created,
             speaker=self.ends[0].name,
-            turns=one.turns,
+            turns=relation.turns,
             importance=importance(text),
             title=title_of(text),
         )
@@ -120,7 +120,7 @@ class Unsaid:
     """The names whose words are in a deleted text and in no remaining one."""
 
     def __init__(self, deleted: Iterable[str], remaining: Iterable[str]) -> None:
-        self._deleted, self._remaining = _joined(deleted), _joined(remaining)
+        self._deleted, self._remaining = _spaced_lines(deleted), _spaced_lines(remaining)
 
     def __contains__(self, name: object) -> bool:
         """Return whether a deleted text has `name`, by whole words, and no remaining one has."""
@@ -128,7 +128,7 @@ class Unsaid:
         return bool(words.strip()) and words in self._deleted and words not in self._remaining
 
 
-def _joined(texts: Iterable[str]) -> str:
+def _spaced_lines(texts: Iterable[str]) -> str:
     return "\n".join(map(_spaced, texts))
 
 

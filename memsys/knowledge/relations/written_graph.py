@@ -122,9 +122,9 @@ def link_memories(
                 related[_pair(title, key)] = len(both) / len(any_)
     stated: Counter[Pair] = Counter()
     for relation, ends in relations:
-        one, other = map(key_of_node, ends)
-        if relation.ended is None and one != other:
-            stated[_pair(one, other)] += relation.mentions
+        source, target = map(key_of_node, ends)
+        if relation.ended is None and source != target:
+            stated[_pair(source, target)] += relation.mentions
     for pair, count in stated.items():
         related[pair] = max(related.get(pair, 0.0), _weight(count))
     store = NetworkXStore()
@@ -134,7 +134,7 @@ def link_memories(
         for id_, weights in mentions.items()
         for key, weight in weights.items()
     )
-    store.add((ENTITY + one, ENTITY + other, kinds[1], w) for (one, other), w in related.items())
+    store.add((ENTITY + key, ENTITY + other, kinds[1], w) for (key, other), w in related.items())
     start_nodes = {id_: ENTITY + next(iter(w)) for id_, w in mentions.items() if w}
     return MemoryGraph(store, start_nodes, _statements(relations))
 
@@ -143,13 +143,13 @@ def _statements(relations: Sequence[Related]) -> dict[str, list[Statement]]:
     """Return the relations that have not ended, by the nodes of their ends, with the weight of the
     edge that each of them alone would make.
     """
-    found: defaultdict[str, list[Statement]] = defaultdict(list)
-    for one in relations:
-        if one.relation.ended is None:
-            stated = Statement(one.as_memory(), _weight(one.relation.mentions))
-            for key in dict.fromkeys(map(key_of_node, one.ends)):
-                found[ENTITY + key].append(stated)
-    return dict(found)
+    statements: defaultdict[str, list[Statement]] = defaultdict(list)
+    for related in relations:
+        if related.relation.ended is None:
+            stated = Statement(related.as_memory(), _weight(related.relation.mentions))
+            for key in dict.fromkeys(map(key_of_node, related.ends)):
+                statements[ENTITY + key].append(stated)
+    return dict(statements)
 
 
 def _weight(mentions: int) -> float:
@@ -195,8 +195,8 @@ def _mentions(
     return mentions
 
 
-def _pair(one: str, other: str) -> Pair:
-    return (one, other) if one < other else (other, one)
+def _pair(key: str, other: str) -> Pair:
+    return (key, other) if key < other else (other, key)
 
 
 class _Names:
