@@ -57,7 +57,7 @@ def _serve_stdio(options: argparse.Namespace) -> None:
 
     from memsys.service.mcp import make_server  # noqa: PLC0415
 
-    with _opened(options) as memory:
+    with _open_memory(options) as memory:
         server = make_server(memory, options.user)
 
         async def run() -> None:
@@ -91,7 +91,7 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
     listening = _listen(host, port)
     names = {_LOCAL, "localhost", "::1", host, *options.allow_host}
     policy = AccessPolicy(key, {name.lower() for name in names} if loopback else None)
-    with _opened(options) as memory:
+    with _open_memory(options) as memory:
         app: ASGIApp
         if options.mcp:
             from mcp.server import transport_security  # noqa: PLC0415
@@ -126,7 +126,7 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
 
 
 @contextmanager
-def _opened(options: argparse.Namespace) -> Iterator[Memory]:
+def _open_memory(options: argparse.Namespace) -> Iterator[Memory]:
     """Open the memory, print what it calls to stderr, and load its embedder. Raises InputError like
     load_setup, or if the user is no id.
     """

@@ -83,7 +83,7 @@ class Adder:
         if is_run and llm is not None:
             run = as_list(texts)
             record, events = procedure(llm, run, setup.procedure, prompt)
-            turns = tuple(id_ for one in run if isinstance(id_ := one.get("id"), str))
+            turns = tuple(id_ for message in run if isinstance(id_ := message.get("id"), str))
             stored = self._writer.add([verbatim("", record, time, "assistant", turns)], about)
             return AddResult(changes=tuple(stored), events=[*log, *events])
         parsed = parse_messages(texts, time)
@@ -120,11 +120,11 @@ class Adder:
         part = self._relations.reply_part(owner) if self._relations.enabled else None
         facts = FactWriter(llm, setup.facts, setup.update, storage, part)
         facts.extractor.summary = summary
-        for one in sessions_of(dialogue):
-            facts.extractor.add_turns(one)
+        for old_session in sessions_of(dialogue):
+            facts.extractor.add_turns(old_session)
         subject = subject_of(parsed.roles, owner.agent_id)
         facts.write(session, subject, summarise=not background)
-        said = [
+        rows = [
             [session.time.isoformat(), turn.id, turn.speaker, turn.text, parsed.public[turn.id]]
             for turn in session.turns
         ]
@@ -132,7 +132,7 @@ class Adder:
             with self._writer.database.writing():  # another add or deletion may have changed them
                 stored, current = dialogues.of(owner)
                 current = facts.extractor.summary if current == summary else current
-                last = [*stored, *said][-setup.facts.recent :] if setup.facts.recent else []
+                last = [*stored, *rows][-setup.facts.recent :] if setup.facts.recent else []
                 dialogues.put(owner, last, current)
             if not background:
                 storage.changes += self._store_summary(owner, current, session)
@@ -152,7 +152,7 @@ class Adder:
             return []
         with self._writer.lock:
             owned = self._writer.database.owned(owner)
-            stored = [one for one in owned if (one.owner, one.kind) == (owner, "summary")]
+            stored = [row for row in owned if (row.owner, row.kind) == (owner, "summary")]
             if not stored:
                 new = verbatim("", summary, session.time, "", ())
                 return self._writer.add([new], About(owner, {}, "summary", {}))
@@ -186,7 +186,7 @@ class Adder:
                     self._store_summary(owner, extractor.summary, session)
         except Exception as error:
             log.append(fault("summary", "not_stored", f"{type(error).__name__}: {error}"))
-        for kind in (one["fault"] for one in log[start:] if "fault" in one):
+        for kind in (event["fault"] for event in log[start:] if "fault" in event):
             _log.warning("a summary was not refreshed: %s", kind)
         return log
 
@@ -205,19 +205,19 @@ class _OwnerFacts:
         vectors = self._writer.vectors
         with self._writer.lock:
             vectors.catch_up()
-            by_id = {one.id: one for one in self._comparable(fact)}
-            shelves = dict.fromkeys(one.owner.shelf for one in by_id.values())
-            found = [vectors.nearest(shelf, vector, most, list(by_id)) for shelf in shelves]
-        near = sorted((one for some in found for one in some), key=lambda one: -one.cosine)
-        return [StoredFact(one.id, by_id[one.id].memory, one.cosine) for one in near[:most]]
+            by_id = {record.id: record for record in self._comparable_facts(fact)}
+            shelves = dict.fromkeys(record.owner.shelf for record in by_id.values())
+            rankings = [vectors.nearest(shelf, vector, most, list(by_id)) for shelf in shelves]
+        near = sorted((hit for some in rankings for hit in some), key=lambda hit: -hit.cosine)
+        return [StoredFact(hit.id, by_id[hit.id].memory, hit.cosine) for hit in near[:most]]
 
     def add(self, fact: Fact, time: datetime) -> FactChange | None:
         with self._writer.lock:
-            stored = {plain(one.memory) for one in self._comparable(fact)}
+            stored = {plain(record.memory) for record in self._comparable_facts(fact)}
         if plain(fact.text) in stored:
             return None
         (change,) = self._writer.add([as_memory("new", fact, time)], self._about)
-        return self._changed(change, fact, time)
+        return self._fact_change(change, fact, time)
 
     def update(self, id_: str, content: str, fact: Fact, time: datetime) -> FactChange | None:
         with self._writer.lock:
@@ -234,12 +234,12 @@ class _OwnerFacts:
             **({"title": new.title} if new.title else {}),
             "metadata": {**old.metadata, **self._about.metadata},
         }
-        return self._changed(self._writer.change(id_, fields), fact, time)
+        return self._fact_change(self._writer.change(id_, fields), fact, time)
 
     def delete(self, id_: str, fact: Fact, time: datetime) -> FactChange | None:
-        return self._changed(next(iter(self._writer.delete([id_])), None), fact, time)
+        return self._fact_change(next(iter(self._writer.delete([id_])), None), fact, time)
 
-    def _changed(
+    def _fact_change(
         self, change: MemoryChange | None, fact: Fact, time: datetime
     ) -> FactChange | None:
         if change is None:
@@ -247,15 +247,15 @@ class _OwnerFacts:
         self.changes.append(change)
         return FactChange(change.id, change.event, change.old, change.new, time, fact.turns)
 
-    def _comparable(self, fact: Fact) -> list[MemoryRecord]:
+    def _comparable_facts(self, fact: Fact) -> list[MemoryRecord]:
         """Return the facts that `fact` may contradict: those that the ids of the owner match, or
         that have exactly these, of the same speaker or of one without a name.
         """
         owner = self._about.owner
         return [
-            one
-            for one in self._writer.database.owned(owner)
-            if one.kind == "fact"
-            and (self._compare == "filter" or one.owner == owner)
-            and (one.speaker == fact.speaker or not {one.speaker, fact.speaker}.isdisjoint(ROLES))
+            row
+            for row in self._writer.database.owned(owner)
+            if row.kind == "fact"
+            and (self._compare == "filter" or row.owner == owner)
+            and (row.speaker == fact.speaker or not {row.speaker, fact.speaker}.isdisjoint(ROLES))
         ]

@@ -139,7 +139,7 @@ def checked(operation: Callable[P, T]) -> Callable[P, T]:
     It raises InputError naming the first that is wrong.
     """
     parameters = signature(operation).parameters.values()
-    names = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    names = [param.name for param in parameters if param.kind is param.POSITIONAL_OR_KEYWORD]
 
     @wraps(operation)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -247,8 +247,8 @@ def turn_key(public: str, turn: Turn) -> str:
     """Return what names a message in the stores: the caller's id of it, which other messages may
     have too, and a hash of speaker and text. A message that is added again has the same key.
     """
-    said = f"{turn.speaker}\n{turn.text}".encode()
-    return f"{public}{_KEY_SEPARATOR}{blake2b(said, digest_size=16).hexdigest()}"
+    content = f"{turn.speaker}\n{turn.text}".encode()
+    return f"{public}{_KEY_SEPARATOR}{blake2b(content, digest_size=16).hexdigest()}"
 
 
 def public_ids(keys: Sequence[str]) -> tuple[str, ...]:

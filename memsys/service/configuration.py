@@ -50,22 +50,22 @@ def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
         check_choice(f"{where}: {name}", value, names)
     with initialize_config_dir(str(CONF), version_base="1.3"):
         options = compose(overrides=[f"+{name}={value}" for name, value in named.items()])
-    found: dict[str, Any] = {**wanted, **OmegaConf.to_container(options, resolve=False)}  # type: ignore[dict-item]
+    config: dict[str, Any] = {**wanted, **OmegaConf.to_container(options, resolve=False)}  # type: ignore[dict-item]
     for name, own in changed.items():
-        found[name] = _replaced(found[name], own, f"{where}: {name}")
-    return found
+        config[name] = _override(config[name], own, f"{where}: {name}")
+    return config
 
 
-def _replaced(base: Mapping[str, Any], own: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _override(base: Mapping[str, Any], own: Mapping[str, Any], place: str) -> dict[str, Any]:
     """Return the settings `base` with the values of `own`, also within groups of settings. Raises
     InputError on an unknown name.
     """
     check_names(own, [name for name in base if not name.startswith("_")], place)
-    found = dict(base)
+    settings = dict(base)
     for name, value in own.items():
         both = isinstance(base[name], Mapping) and base[name] and isinstance(value, Mapping)
-        found[name] = _replaced(base[name], value, f"{place}.{name}") if both else value
-    return found
+        settings[name] = _override(base[name], value, f"{place}.{name}") if both else value
+    return settings
 
 
 def resolved(config: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class Groups:
         config = composed({name: whole[name] for name in (*NUMBERS, *OPTIONS)}, where)
         check_references(config, where)
         kind = _strategy_class(config["strategy"], where)
-        settings = {name: one for name, one in wanted.items() if name in SETTINGS}
+        settings = {name: value for name, value in wanted.items() if name in SETTINGS}
         return cls(where, resolved(config, where), kind, settings)
 
     @property
@@ -182,7 +182,7 @@ class Groups:
         if not (isinstance(base, Mapping) and isinstance(own, Mapping)):
             raise InputError(f"{place}: give names with values, or name an option of conf/strategy")
         settings = {**base, **own}
-        check_names(settings, [one.name for one in fields(kind)], place)  # type: ignore[arg-type]
+        check_names(settings, [field.name for field in fields(kind)], place)  # type: ignore[arg-type]
         check_values(kind, settings, place)
         return kind(**settings)
 

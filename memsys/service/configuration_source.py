@@ -19,7 +19,7 @@ from memsys.service.arguments import Arguments, either, path_of
 _GROUPS = "embedder index memory graph context strategy llm vector_store relation_store".split()
 # The options and numbers of conf/config.yaml that make a memory, as defaults.
 _RUN = load_table(CONF / "config.yaml")
-_OPTIONS = {name: one[name] for one in _RUN["defaults"] if isinstance(one, dict) for name in one}
+_OPTIONS = {name: row[name] for row in _RUN["defaults"] if isinstance(row, dict) for name in row}
 OPTIONS = {name: _OPTIONS[name] for name in _GROUPS}
 NUMBERS = {name: _RUN[name] for name in ("k", "budget")}
 # Further settings of a memory, which no option of conf/ has.
@@ -46,10 +46,10 @@ def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
         where, run, settings = "configuration", False, dict(source)
     else:
         path = _path_of(path_of(source, "configuration"))
-        where, run, settings = str(path), path.suffix == ".json", _parsed(path)
+        where, run, settings = str(path), path.suffix == ".json", _load_settings(path)
     if run:  # it has no settings of a memory, unless somebody wrote them into it
-        return where, {name: one for name, one in settings.items() if name not in SETTINGS}, True
-    settings = _translated(settings, where)
+        return where, {name: item for name, item in settings.items() if name not in SETTINGS}, True
+    settings = _translate(settings, where)
     check_names(settings, {*OPTIONS, *NUMBERS, *SETTINGS}, where)
     return where, settings, False
 
@@ -67,7 +67,7 @@ def _path_of(path: Path) -> Path:
     return path
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _load_settings(path: Path) -> dict[str, Any]:
     """Return the settings in the file of a configuration, or in the manifest of a run."""
     try:
         if path.suffix == ".json":
@@ -99,41 +99,41 @@ class _Provider(BaseModel, extra="forbid"):
     config: dict[str, Any] | None = None
 
 
-def _translated(settings: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _translate(settings: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return `settings` with what is in mem0's form in ours: groups with a provider are options of
     the same name; the text `custom_fact_extraction_prompt` is the system prompt of extractions, and
     `custom_instructions` are instructions. With a model or a graph in mem0's form, and no strategy,
     the strategy is mem0, or mem0_graph. Raises InputError on an invalid value.
     """
-    found = dict(settings)
+    config = dict(settings)
     theirs = [
-        n for n in _MEM0_GROUPS if isinstance(found.get(n), Mapping) and "provider" in found[n]
+        n for n in _MEM0_GROUPS if isinstance(config.get(n), Mapping) and "provider" in config[n]
     ]
     for name in theirs:
         with problems(f"{where}: {name}"):
-            group = _Provider.model_validate(found.pop(name))
+            group = _Provider.model_validate(config.pop(name))
         own = {
-            _MEM0_SETTINGS.get(n, n): one
-            for n, one in (group.config or {}).items()
-            if one is not None
+            _MEM0_SETTINGS.get(n, n): value
+            for n, value in (group.config or {}).items()
+            if value is not None
         }
         if "api_key" in own:
             raise InputError(
                 f"{where}: {name}.config.api_key: no key is written into a configuration; put it "
                 "into the environment variable that the option's key_variable names"
             )
-        found[_MEM0_GROUPS[name]] = own | {"option": group.provider}
+        config[_MEM0_GROUPS[name]] = own | {"option": group.provider}
     if {"llm", "graph_store"} & set(theirs):
-        found.setdefault("strategy", "mem0_graph" if "graph_store" in theirs else "mem0")
+        config.setdefault("strategy", "mem0_graph" if "graph_store" in theirs else "mem0")
     with problems(where):
-        Arguments(version=found.pop("version", None))
-    if (text := found.pop("custom_fact_extraction_prompt", None)) is not None:
-        facts = found.get("facts") or {}
+        Arguments(version=config.pop("version", None))
+    if (text := config.pop("custom_fact_extraction_prompt", None)) is not None:
+        facts = config.get("facts") or {}
         if not isinstance(facts, Mapping) or "system" in facts:
             raise InputError(f"{where}: custom_fact_extraction_prompt: give it or facts, not both")
-        found["facts"] = {**facts, "system": text}
-    if (text := found.pop("custom_instructions", None)) is not None:
-        found["instructions"] = either(
-            "custom_instructions", text, "instructions", found.get("instructions")
+        config["facts"] = {**facts, "system": text}
+    if (text := config.pop("custom_instructions", None)) is not None:
+        config["instructions"] = either(
+            "custom_instructions", text, "instructions", config.get("instructions")
         )
-    return found
+    return config

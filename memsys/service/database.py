@@ -88,7 +88,7 @@ class MemoryDatabase:
     def put(self, record: MemoryRecord, vector: Vectors) -> MemoryChange:
         """Insert or replace `record` and its `vector`, shape (d,)."""
         old = self.get(record.id)
-        row = {column: _encoded(getattr(record, name)) for name, column in _CHANGED.items()}
+        row = {column: _column_value(getattr(record, name)) for name, column in _CHANGED.items()}
         row["shelf"] = record.owner.shelf
         row["vector"] = vector.astype(np.float32).tobytes()
         sets = ", ".join(f"{name}=excluded.{name}" for name in row if name != "id")
@@ -127,9 +127,9 @@ class MemoryDatabase:
         which a model writes memories of the owner. Return the change of the memory, None if it was
         deleted before.
         """
-        summaries = [one for one in self._records("kind='summary'", []) if owner.shares(one.owner)]
-        records = self.of([id_]) | {one.id: one for one in summaries}
-        changes = {one.id: self.drop(one) for one in records.values()}
+        summaries = [row for row in self._records("kind='summary'", []) if owner.shares(row.owner)]
+        records = self.of([id_]) | {record.id: record for record in summaries}
+        changes = {record.id: self.drop(record) for record in records.values()}
         self._forget_history(f"memory {IN_LIST}", [json.dumps([id_, *records])])
         return changes.get(id_)
 
@@ -147,14 +147,14 @@ class MemoryDatabase:
 
     def of(self, ids: Sequence[str]) -> dict[str, MemoryRecord]:
         """Return records by id, oldest first, without unknown ids."""
-        return {one.id: one for one in self._records(f"id {IN_LIST}", [json.dumps(list(ids))])}
+        return {row.id: row for row in self._records(f"id {IN_LIST}", [json.dumps(list(ids))])}
 
     def owned(
         self, owner: Owner | None, filters: Mapping[str, Any] | None = None
     ) -> list[MemoryRecord]:
         """Return records of `owner` (None: of all) whose metadata match `filters`, oldest first."""
         records = self._records(*owner_condition(owner))
-        return [one for one in records if _fits(one.metadata, filters or {})]
+        return [record for record in records if _fits(record.metadata, filters or {})]
 
     def shelves(self, owner: Owner) -> list[str]:
         """Return the shelves (see Owner.shelf) with memories of `owner`, sorted; a user has one."""
@@ -271,7 +271,7 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _encoded(value: Any) -> Any:
+def _column_value(value: Any) -> Any:
     """Return a field of a record as a value of its column."""
     if isinstance(value, datetime):
         return value.isoformat()

@@ -100,8 +100,8 @@ def _tool(*, reads: bool = False, destroys: bool = False) -> Callable[[_Call], _
     def register(call: _Call) -> _Call:
         _, *parameters = signature(call, eval_str=True).parameters.values()
         fields: dict[str, Any] = {
-            one.name: (one.annotation, ... if one.default is one.empty else one.default)
-            for one in parameters
+            param.name: (param.annotation, ... if param.default is param.empty else param.default)
+            for param in parameters
         }
         arguments = create_model(call.__name__, __base__=Strict, __doc__="", **fields)
         description = " ".join(str(call.__doc__).split())
@@ -157,11 +157,11 @@ def search_memory(
     memories that fit the query, best first. Search before you answer a question that may depend on
     an earlier conversation.
     """
-    found = memory.search(query, user_id=user_id, filters=filters, top_k=limit)
-    check_size(found, "limit")
-    reply: Reply = {"results": [{**_row(one), "score": one.score} for one in found]}
+    results = memory.search(query, user_id=user_id, filters=filters, top_k=limit)
+    check_size(results, "limit")
+    reply: Reply = {"results": [{**_row(result), "score": result.score} for result in results]}
     if memory.enable_graph:
-        reply["relations"] = [one.as_json() for one in found.relations]
+        reply["relations"] = [relation.as_json() for relation in results.relations]
     return reply
 
 
@@ -181,7 +181,7 @@ def memory_context(
     ids of its memories.
     """
     written = memory.context(query, user_id=user_id, filters=filters, top_k=limit, budget=budget)
-    ids = [one.id for one in written.results]
+    ids = [result.id for result in written.results]
     return {"text": written.text, "tokens": written.tokens, "ids": ids}
 
 
@@ -193,9 +193,9 @@ def list_memories(
     offset: Annotated[int, Field(ge=0, le=10**9, description="How many to skip.")] = 0,
 ) -> Reply:
     """List the memories of a user, oldest first: id, text, time and metadata."""
-    found = memory.get_all(user_id=user_id, limit=limit, offset=offset)
-    check_size(found, "limit")
-    return {"results": [_row(one) for one in found]}
+    records = memory.get_all(user_id=user_id, limit=limit, offset=offset)
+    check_size(records, "limit")
+    return {"results": [_row(record) for record in records]}
 
 
 @_tool(reads=True)
@@ -273,10 +273,10 @@ def make_server(memory: Memory, user: str | None = None) -> Server[Any]:
         try:
             reply = await anyio.to_thread.run_sync(ask)
         except (InputError, LLMError, BudgetReached) as error:
-            return _failed(str(error))
+            return _error_result(str(error))
         except Exception:
             _log.exception("the tool %.60s failed", params.name)
-            return _failed("internal error; see the server's log")
+            return _error_result("internal error; see the server's log")
         text = json.dumps(reply, ensure_ascii=False)
         content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
         return types.CallToolResult(content=content, structured_content=reply)
@@ -290,7 +290,7 @@ def make_server(memory: Memory, user: str | None = None) -> Server[Any]:
     )
 
 
-def _failed(message: str) -> types.CallToolResult:
+def _error_result(message: str) -> types.CallToolResult:
     """Return an error of a tool: one line, encodable as UTF-8."""
     line = " ".join(message.split())[:_MESSAGE_MOST].encode("utf-8", "replace").decode()
     content: list[types.ContentBlock] = [types.TextContent(type="text", text=f"error: {line}")]

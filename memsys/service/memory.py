@@ -238,7 +238,7 @@ class Memory(AbstractContextManager["Memory"]):
             self._relations.delete(owner)
             with self._writer.database.writing():
                 self._writer.dialogues.drop(owner)
-            return self._writer.delete([one.id for one in self._writer.database.owned(owner)])
+            return self._writer.delete([row.id for row in self._writer.database.owned(owner)])
 
     @checked
     def history(self, memory_id: str) -> list[MemoryChange]:

@@ -75,7 +75,7 @@ def as_list(messages: Messages) -> list[Any]:
     listed = [listed] if isinstance(listed, Mapping) else listed
     if isinstance(listed, bytes) or not isinstance(listed, Sequence) or not listed:
         raise InputError("messages: give a text, or messages with role and content")
-    return [dict(one) if isinstance(one, Mapping) else one for one in listed]
+    return [dict(message) if isinstance(message, Mapping) else message for message in listed]
 
 
 def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
@@ -88,17 +88,17 @@ def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
     for i, message in enumerate(as_list(messages)):
         where = f"messages[{i}]"
         with problems(where):
-            one = _Message.model_validate(message)
+            parsed = _Message.model_validate(message)
         calls = [f"calls {name}({given})" for name, given in tool_calls(message, where)]
-        text = "\n".join(filter(None, [one.content, *calls]))
+        text = "\n".join(filter(None, [parsed.content, *calls]))
         if not text:
             raise InputError(f"{where}.content: use text that is not empty")
-        if one.role == "system":
+        if parsed.role == "system":
             continue
-        turn = Turn(uuid4().hex, one.name or one.role, text)
+        turn = Turn(uuid4().hex, parsed.name or parsed.role, text)
         turns.append(turn)
-        roles.append(one.role)
-        public[turn.id] = turn_key(one.id or uuid4().hex, turn)
+        roles.append(parsed.role)
+        public[turn.id] = turn_key(parsed.id or uuid4().hex, turn)
     return ParsedMessages(Session(uuid4().hex, time, tuple(turns)), tuple(roles), public)
 
 
@@ -112,11 +112,11 @@ def as_units(messages: Messages, parsed: ParsedMessages, builder: MemoryBuilder)
         (turn,) = session.turns
         return [verbatim(turn.id, messages, session.time, turn.speaker, (turn.id,))]
     units = builder.build(session)
-    if any(len(one.turns) > 1 for one in units):
+    if any(len(unit.turns) > 1 for unit in units):
         return units
-    nameless = [replace(one, speaker="") if one.speaker in ROLES else one for one in session.turns]
-    plain = builder.build(replace(session, turns=tuple(nameless)))
-    return [replace(one, speaker=old.speaker) for one, old in zip(plain, units, strict=True)]
+    turns = [replace(turn, speaker="") if turn.speaker in ROLES else turn for turn in session.turns]
+    plain = builder.build(replace(session, turns=tuple(turns)))
+    return [replace(unit, speaker=old.speaker) for unit, old in zip(plain, units, strict=True)]
 
 
 def as_texts(
@@ -129,7 +129,7 @@ def as_texts(
     Raises InputError on an invalid part, NoModelError on an image without a model, LLMError without
     a description.
     """
-    return [_as_text(setup, one, f"messages[{i}]", log, run) for i, one in enumerate(messages)]
+    return [_as_text(setup, item, f"messages[{i}]", log, run) for i, item in enumerate(messages)]
 
 
 def _as_text(setup: Setup, message: Any, where: str, log: list[Event], run: bool) -> Any:
@@ -137,16 +137,16 @@ def _as_text(setup: Setup, message: Any, where: str, log: list[Event], run: bool
     if not isinstance(content, Mapping | list):
         return message
     given = [content] if isinstance(content, Mapping) else content
-    if run and not all(isinstance(one, Mapping) and one.get("type") in _TYPES for one in given):
+    if run and not all(isinstance(part, Mapping) and part.get("type") in _TYPES for part in given):
         return message
     with problems(f"{where}.content"):
         parts = _PARTS.validate_python(given)
-    words = "\n".join(one.text for one in parts if isinstance(one, _Words))
+    words = "\n".join(part.text for part in parts if isinstance(part, _Words))
     turn = Turn(where, str(message.get("name") or message.get("role")), words)
-    images = [one.image_url for one in parts if isinstance(one, _Image)]
+    images = [part.image_url for part in parts if isinstance(part, _Image)]
     if message.get("role") == "system":  # which is not stored
         images = []
-    shown = [f"[image: {_description(setup, turn, one, log)}]" for one in images]
+    shown = [f"[image: {_description(setup, turn, image, log)}]" for image in images]
     return {**message, "content": " ".join(filter(None, [words, *shown]))}
 
 
@@ -199,16 +199,16 @@ class Dialogues:
         model writes memories of the owner, see Owner.shares.
         """
         for (key,) in self._database.execute("SELECT owner FROM dialogues").fetchall():
-            one = Owner(**json.loads(key))
-            within = owner is None or owner.named.items() <= one.named.items()
-            if within or (shared and owner is not None and owner.shares(one)):
+            stored_owner = Owner(**json.loads(key))
+            within = owner is None or owner.named.items() <= stored_owner.named.items()
+            if within or (shared and owner is not None and owner.shares(stored_owner)):
                 self._database.execute("DELETE FROM dialogues WHERE owner=?", (key,))
 
 
 def sessions_of(dialogue: Sequence[Sequence[Any]]) -> list[Session]:
     """Return stored messages, grouped by the sessions in which they were said."""
     sessions = []
-    for time, group in groupby(dialogue, key=lambda one: one[0]):
+    for time, group in groupby(dialogue, key=lambda row: row[0]):
         turns = tuple(Turn(id_, speaker, text) for _, id_, speaker, text, _ in group)
         sessions.append(Session("earlier", datetime.fromisoformat(time), turns))
     return sessions

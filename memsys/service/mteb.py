@@ -101,17 +101,17 @@ class Search:
         """
         rows = [_row(row, "query") for row in queries]
         if top_ranked is None:
-            self._whole = strategy = self._whole or self._over(self._documents, top_k)
+            self._whole = strategy = self._whole or self._strategy_over(self._documents, top_k)
             strategy.parts = replace(strategy.parts, depth=top_k)
-            return {id_: _ranked(strategy, id_, text, top_k) for id_, text in rows}
+            return {id_: _scores(strategy, id_, text, top_k) for id_, text in rows}
         pools: dict[frozenset[str], list[tuple[str, str]]] = {}
         for id_, text in rows:
             pools.setdefault(frozenset(top_ranked.get(id_, ())), []).append((id_, text))
-        found: Results = {id_: {} for id_, _ in rows}
+        results: Results = {id_: {} for id_, _ in rows}
         for pool, asked in pools.items():
-            strategy = self._over(pool, top_k)
-            found.update((id_, _ranked(strategy, id_, text, top_k)) for id_, text in asked)
-        return found
+            strategy = self._strategy_over(pool, top_k)
+            results.update((id_, _scores(strategy, id_, text, top_k)) for id_, text in asked)
+        return results
 
     @property
     def mteb_model_meta(self) -> Any:
@@ -120,7 +120,7 @@ class Search:
 
         return ModelMeta.create_empty({"name": self.name, "model_type": ["sparse"]})
 
-    def _over(self, pool: Iterable[str], depth: int) -> Strategy:
+    def _strategy_over(self, pool: Iterable[str], depth: int) -> Strategy:
         """Return the strategy over the documents of `pool`, in the corpus's order."""
         ids = set(pool)
         if unknown := ids - self._documents.keys():
@@ -138,15 +138,15 @@ def decreasing(ranked: Sequence[Candidate]) -> dict[str, float]:
     A score that is not below is lowered to the next number of 32 bits, to which trec_eval rounds:
     sorted by these scores, the order is the ranking's, without ties.
     """
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     last = np.float32(np.inf)
-    for one in ranked:
-        last = min(np.float32(one.score), np.nextafter(last, np.float32(-np.inf)))
-        found[one.memory.id] = float(last)
-    return found
+    for candidate in ranked:
+        last = min(np.float32(candidate.score), np.nextafter(last, np.float32(-np.inf)))
+        scores[candidate.memory.id] = float(last)
+    return scores
 
 
-def _ranked(strategy: Strategy, id_: str, text: str, top_k: int) -> dict[str, float]:
+def _scores(strategy: Strategy, id_: str, text: str, top_k: int) -> dict[str, float]:
     if not strategy.store.memories:
         return {}
     ranked, _ = strategy.rank(Query(id_, text, _STORE, UNDATED))

@@ -91,11 +91,11 @@ class RelationMemory:
         owner: Owner,
         public: Mapping[str, str],
         log: list[Event],
-        found: SameReply | None = None,
+        reply_part: SameReply | None = None,
     ) -> list[RelationChange]:
         """Let the model write the relations of `session`, and return their changes; the calls are
-        logged. `public`: the keys of its turns (see turn_key). `found`: see GraphWriter. Raises
-        LLMError if the model answered for no exchange.
+        logged. `public`: the keys of its turns (see turn_key). `reply_part`: see GraphWriter.
+        Raises LLMError if the model answered for no exchange.
         """
         ids, insert = astuple(owner), "INSERT OR IGNORE INTO relation_parts VALUES (?, ?, ?, ?, 0)"
         own = "SELECT key FROM relation_parts WHERE (user_id, agent_id, run_id) IS (?, ?, ?)"
@@ -106,14 +106,14 @@ class RelationMemory:
             others = [other for other, _ in self.parts(owner) if other != key]
         keys = [key] if self._setup.update.compare == "owner" else [key, *others]
         settings, extractor = self._settings()[0].graph, self._extractor(owner)
-        writer = GraphWriter(extractor, self._graph(keys), settings, found, public)
+        writer = GraphWriter(extractor, self._graph(keys), settings, reply_part, public)
         try:
             changes = writer.write(session, log)
         finally:
             with self._lock, self._database.writing():  # a part may have been deleted meanwhile
                 self._database.execute(insert, (key, *ids))
                 self._count(keys)
-        return [RelationChange(**one._asdict()) for one in changes]
+        return [RelationChange(**change._asdict()) for change in changes]
 
     def find(self, query: str, owner: Owner) -> list[FoundRelation]:
         """Return the best relations of `owner` for `query`, best first. Raises NoModelError without
@@ -122,7 +122,7 @@ class RelationMemory:
         self._settings()
         while parts := self.parts(owner):
             try:
-                return _found(self._finder(owner, parts), query)
+                return _found_relations(self._finder(owner, parts), query)
             except KeyError:  # a part was deleted while it was read
                 if self.parts(owner) == parts:
                     raise
@@ -209,25 +209,25 @@ class RelationMemory:
         return cached[1]
 
 
-def _found(finder: RelationFinder, query: str) -> list[FoundRelation]:
+def _found_relations(finder: RelationFinder, query: str) -> list[FoundRelation]:
     """Return the relations that `finder` finds, with their ends. Raises KeyError if nodes are
     deleted during the search.
     """
     candidates, _ = finder.find(query)
-    by_id = {id_of(one.key): one for one in finder.graph.relations()} if candidates else {}
-    found = [one for one in candidates if one.memory.id in by_id]
-    related = finder.graph.related([by_id[one.memory.id] for one in found])
+    by_id = {id_of(edge.key): edge for edge in finder.graph.relations()} if candidates else {}
+    candidates = [candidate for candidate in candidates if candidate.memory.id in by_id]
+    related = finder.graph.related([by_id[candidate.memory.id] for candidate in candidates])
     return [
         FoundRelation(
-            source=one.ends[0].name,
-            relationship=one.relation.name,
-            destination=one.ends[1].name,
+            source=pair.ends[0].name,
+            relationship=pair.relation.name,
+            destination=pair.ends[1].name,
             score=candidate.score,
-            time=one.relation.created,
-            ended=one.relation.ended,
-            mentions=one.relation.mentions,
-            turns=public_ids(one.relation.turns),
-            memory=one.as_memory(),
+            time=pair.relation.created,
+            ended=pair.relation.ended,
+            mentions=pair.relation.mentions,
+            turns=public_ids(pair.relation.turns),
+            memory=pair.as_memory(),
         )
-        for candidate, one in zip(found, related, strict=True)
+        for candidate, pair in zip(candidates, related, strict=True)
     ]

@@ -27,14 +27,14 @@ _TEXT = WithJsonSchema({"type": "string"})  # of which there may be further valu
 Utc = Annotated[datetime, PlainSerializer(lambda time: f"{time.isoformat()}Z", return_type=str)]
 
 
-def _without_marks(schema: dict[str, Any]) -> None:
+def _remove_marks(schema: dict[str, Any]) -> None:
     """Remove what marks computed fields in a JSON schema: no field of a result can be written."""
     for field in schema["properties"].values():
         field.pop("readOnly", None)
         field.pop("description", None)
 
 
-def _same_as(field: str, type_: Any) -> Any:
+def _alias_of(field: str, type_: Any) -> Any:
     """Return a computed field that has the value of `field`, under its name in mem0."""
     return computed_field(return_type=type_)(property(attrgetter(field)))
 
@@ -44,7 +44,7 @@ class Row(BaseModel, Mapping[str, Any]):
     dictionaries: `row["memory"]`, `dict(row)`.
     """
 
-    model_config = ConfigDict(frozen=True, json_schema_extra=_without_marks)
+    model_config = ConfigDict(frozen=True, json_schema_extra=_remove_marks)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain JSON values; times in RFC 3339, UTC."""
@@ -104,8 +104,8 @@ class MemoryRecord(_Owned):
         """The caller's ids of its messages."""
         return public_ids(self.turn_keys)
 
-    created_at = _same_as("created", Utc)
-    updated_at = _same_as("updated", Utc)
+    created_at = _alias_of("created", Utc)
+    updated_at = _alias_of("updated", Utc)
 
     def as_memory(self, id_: str) -> Memory:
         """Return what a strategy ranks and a context shows, under the id `id_`."""
@@ -186,11 +186,11 @@ class MemoryChange(_Owned):
         """The present text, of a deleted memory the last one."""
         return str(self.old if self.new is None else self.new)
 
-    data = _same_as("new", str | None)
-    memory_id = _same_as("id", str)
-    old_memory = _same_as("old", str | None)
-    new_memory = _same_as("new", str | None)
-    created_at = _same_as("time", Utc)
+    data = _alias_of("new", str | None)
+    memory_id = _alias_of("id", str)
+    old_memory = _alias_of("old", str | None)
+    new_memory = _alias_of("new", str | None)
+    created_at = _alias_of("time", Utc)
 
 
 class RelationChange(Row):
@@ -232,7 +232,7 @@ class AddResult(Row):
     @property
     def faults(self) -> list[Event]:
         """The events of errors that did not end the operation."""
-        return [one for one in self.events if "fault" in one]
+        return [event for event in self.events if "fault" in event]
 
 
 R = TypeVar("R", bound=Row)
@@ -269,11 +269,11 @@ class Rows(list[R]):
             return super().__getitem__(key)
         if key not in self.keys():
             raise KeyError(key)
-        return [one.as_json() for one in (self if key == "results" else self.relations)]
+        return [row.as_json() for row in (self if key == "results" else self.relations)]
 
-    def __contains__(self, one: object) -> bool:
-        """Return whether `one` is a name that can be read, or a result of the list."""
-        return one in self.keys() if isinstance(one, str) else super().__contains__(one)
+    def __contains__(self, item: object) -> bool:
+        """Return whether `item` is a name that can be read, or a result of the list."""
+        return item in self.keys() if isinstance(item, str) else super().__contains__(item)
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the values under `name`, or `default`."""

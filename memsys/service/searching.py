@@ -50,38 +50,38 @@ class Searcher:
 
     def search(self, asked: Request, threshold: float | None) -> Rows[SearchResult]:
         """Return what is found, best first, with a score of `threshold` or more."""
-        found, relations = self._find(asked)
-        results = [one for one in found.results if threshold is None or one.score >= threshold]
+        ranking, relations = self._find(asked)
+        results = [row for row in ranking.results if threshold is None or row.score >= threshold]
         self._touch(results, asked.time)
-        return Rows(results, relations, found.trace)
+        return Rows(results, relations, ranking.trace)
 
     def context(self, asked: Request, budget: int | None) -> MemoryContext:
         """Return what is found as text of at most `budget` tokens; see Memory.context."""
-        found, relations = self._find(asked)
-        related = [Candidate(one.memory, one.score, "expanded", True) for one in relations]
-        beside = {one.memory.id: one for one in (*found.beside, *related)}
-        by_id = {one.id: one for one in found.results}
+        ranking, relations = self._find(asked)
+        related = [Candidate(edge.memory, edge.score, "expanded", True) for edge in relations]
+        beside = {candidate.memory.id: candidate for candidate in (*ranking.beside, *related)}
+        by_id = {row.id: row for row in ranking.results}
         ranked: Sequence[Candidate] = [
-            Candidate(one.as_memory(one.id), one.score, one.origin) for one in found.results
+            Candidate(row.as_memory(row.id), row.score, row.origin) for row in ranking.results
         ]
-        ranked, trace = with_beside(ranked, list(beside.values())), dict(found.trace)
+        ranked, trace = with_beside(ranked, list(beside.values())), dict(ranking.trace)
         if self._summariser is not None:
             ranked, lengths = self._summariser.shortened(ranked)
             trace |= {"summarised": lengths} if lengths else {}
             with self._writer.lock:
                 stored = self._writer.database.of(list(by_id))
-            there = {one.memory for one in stored.values()}  # still, after the model was asked
-            self._summariser.forget(one.memory for one in found.results if one.memory not in there)
+            left = {row.memory for row in stored.values()}  # still, after the model was asked
+            self._summariser.forget(row.memory for row in ranking.results if row.memory not in left)
         layout = self._setup.context
-        write = layout.write_newest if found.by_time else layout.write
+        write = layout.write_newest if ranking.by_time else layout.write
         fitting, text = write(ranked, budget)
-        results = tuple(by_id[one.memory.id] for one in fitting if not one.beside)
+        results = tuple(by_id[item.memory.id] for item in fitting if not item.beside)
         self._touch(results, asked.time)
         return MemoryContext(
             text=text,
             tokens=count_tokens(text),
             results=results,
-            relations=tuple(one.memory.content for one in fitting if one.beside),
+            relations=tuple(item.memory.content for item in fitting if item.beside),
             trace=trace,
         )
 
@@ -95,24 +95,24 @@ class Searcher:
         weights = self._setup.weights
         wanted = most if weights.plain else max(most, weights.pool)
         if self._by_strategy is not None:
-            found = self._by_strategy.rank(query, owner, filters, wanted, time)
+            ranking = self._by_strategy.rank(query, owner, filters, wanted, time)
         else:
-            found = Found(self._by_vector(query, owner, filters, wanted))
-        scored = [one.model_copy(update={"score": self._score(one, time)}) for one in found.results]
-        best = sorted(scored, key=lambda one: -one.score)[:most]
-        found = found._replace(results=best, by_time=found.by_time and weights.plain)
+            ranking = Found(self._by_vector(query, owner, filters, wanted))
+        rows = [row.model_copy(update={"score": self._score(row, time)}) for row in ranking.results]
+        best = sorted(rows, key=lambda row: -row.score)[:most]
+        ranking = ranking._replace(results=best, by_time=ranking.by_time and weights.plain)
         related = self._relations.beside if asked.enable_graph is None else asked.enable_graph
-        return found, self._relations.find(query, owner) if related else ()
+        return ranking, self._relations.find(query, owner) if related else ()
 
-    def _score(self, one: SearchResult, now: datetime) -> float:
-        weights, last = self._setup.weights, one.time
-        if one.accessed is not None and one.accessed <= now:  # none that `now` cannot know
-            last = one.accessed
+    def _score(self, result: SearchResult, now: datetime) -> float:
+        weights, last = self._setup.weights, result.time
+        if result.accessed is not None and result.accessed <= now:  # none that `now` cannot know
+            last = result.accessed
         return (
-            weights.relevance * one.relevance
-            + weights.access * access_frequency(one.accesses)
+            weights.relevance * result.relevance
+            + weights.access * access_frequency(result.accesses)
             + weights.recency * recency(last, now, weights.decay_per_day)
-            + weights.importance * one.importance
+            + weights.importance * result.importance
         )
 
     def _by_vector(
@@ -124,23 +124,23 @@ class Searcher:
             self._writer.vectors.catch_up()
             among: list[str] | None = None
             if filters or set(owner.named) != {"user_id"}:  # else all of the shelf is the owner's
-                among = [one.id for one in database.owned(owner, filters)]
-            near = self._near(vector, database.shelves(owner), among, wanted)
-            records = database.of([one.id for one in near])
+                among = [record.id for record in database.owned(owner, filters)]
+            near = self._nearest(vector, database.shelves(owner), among, wanted)
+            records = database.of([hit.id for hit in near])
         oldest_first = {id_: place for place, id_ in enumerate(records)}
-        near = [one for one in near if one.id in records]
-        near.sort(key=lambda one: (-one.cosine, oldest_first[one.id]))
+        near = [hit for hit in near if hit.id in records]
+        near.sort(key=lambda hit: (-hit.cosine, oldest_first[hit.id]))
         return [SearchResult.of(records[id_], cosine) for id_, cosine in near[:wanted]]
 
-    def _near(
+    def _nearest(
         self, vector: Vectors, shelves: Sequence[str], among: list[str] | None, wanted: int
     ) -> list[Near]:
         """Return the `wanted` nearest and all that tie with the last of them."""
         asked = wanted + _SPARE
         while True:
-            found = [self._writer.vectors.nearest(s, vector, asked, among) for s in shelves]
-            near = sorted((one for some in found for one in some), key=lambda one: -one.cosine)
-            cut = max((some[-1].cosine for some in found if len(some) == asked), default=-2.0)
+            rankings = [self._writer.vectors.nearest(s, vector, asked, among) for s in shelves]
+            near = sorted((hit for some in rankings for hit in some), key=lambda hit: -hit.cosine)
+            cut = max((some[-1].cosine for some in rankings if len(some) == asked), default=-2.0)
             if len(near) <= wanted or near[wanted - 1].cosine > cut or cut == -2.0:
                 return near
             asked *= 4
@@ -149,4 +149,4 @@ class Searcher:
         """Count an access of each of `results`."""
         if results:
             with self._writer.lock, self._writer.database.writing():
-                self._writer.database.touch([one.id for one in results], time)
+                self._writer.database.touch([result.id for result in results], time)

@@ -237,7 +237,7 @@ def _check_built(groups: Groups, foreign: bool) -> tuple[str, ...]:
     they are `foreign`, those of somebody else's run, also on a server that is not, or on a file.
     """
     where = groups.where
-    built = {n: one for n, one in groups.config.items() if n in OPTIONS and n != "strategy"}
+    built = {n: group for n, group in groups.config.items() if n in OPTIONS and n != "strategy"}
     for name, group in built.items():
         check_config(group, name, where)
     if foreign:

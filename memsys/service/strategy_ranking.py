@@ -70,7 +70,7 @@ class StrategyRanker:
         full_context, oldest first.
         """
         with self._lock:
-            cached = self._current(owner, filters)
+            cached = self._current_store(owner, filters)
             if not cached.state:
                 if self._reads_vectors:
                     self._parts.embedder.query(query)  # the first search loads the model
@@ -81,20 +81,20 @@ class StrategyRanker:
                 strategy.store = cached.store
         ranked, trace = strategy.rank(Query("", query, "", now))
         by_time = isinstance(strategy, FullContext)
-        direct = [one for one in ranked if not one.beside]
+        direct = [hit for hit in ranked if not hit.beside]
         ids = [state[0] for state in cached.state]
         traces, decision = _by_memory(trace, ids)
-        best = [(ids[int(one.memory.id)], one) for one in (direct[-k:] if by_time else direct[:k])]
+        best = [(ids[int(hit.memory.id)], hit) for hit in (direct[-k:] if by_time else direct[:k])]
         with self._lock:
             records = self._database.of([id_ for id_, _ in best])  # accesses as they are now
         results = [
-            SearchResult.of(records[id_], one.score, one.origin, traces.get(id_, {}))
-            for id_, one in best
+            SearchResult.of(records[id_], hit.score, hit.origin, traces.get(id_, {}))
+            for id_, hit in best
             if id_ in records
         ]
-        return Found(results, [one for one in ranked if one.beside], decision, by_time)
+        return Found(results, [hit for hit in ranked if hit.beside], decision, by_time)
 
-    def _current(self, owner: Owner, filters: Mapping[str, Any]) -> _Cached:
+    def _current_store(self, owner: Owner, filters: Mapping[str, Any]) -> _Cached:
         """Return the store of the owner's memories; a new one if any of them has changed."""
         key = repr((owner, sorted(filters.items(), key=repr)))
         cached, relations, parts = self._cached.get(key), self._relations, self._parts
@@ -104,14 +104,14 @@ class StrategyRanker:
         with self._database.writing():  # no process changes a record before its vector is read
             last = self._database.last
             records = self._database.owned(owner, filters)
-            state = [(one.id, one.updated, one.index_text) for one in records]
+            state = [(row.id, row.updated, row.index_text) for row in records]
             if cached is not None and (cached.state, cached.linked) == (state, linked):
                 cached.last = last  # others' memories changed
                 return cached
             reads = records and self._reads_vectors
-            vectors = self._database.vectors_of([one.id for one in records]) if reads else None
+            vectors = self._database.vectors_of([row.id for row in records]) if reads else None
         if relations is not None:
-            parts = replace(parts, graph=relations.linking([one for one, _ in linked]))
+            parts = replace(parts, graph=relations.linking([part_key for part_key, _ in linked]))
         store = RecordStore(parts, records, vectors, self._accesses)
         if relations is not None and records:
             _ = store.graph  # built while no relation can be deleted
@@ -141,8 +141,8 @@ class RecordStore(Store):
     ) -> None:
         """`vectors`: of the records, shape (n, d); None without records, or if none is read."""
         super().__init__(parts)
-        self._accesses, self._ids = accesses, [one.id for one in records]
-        self.add([one.as_memory(f"{place:09}") for place, one in enumerate(records)])
+        self._accesses, self._ids = accesses, [record.id for record in records]
+        self.add([record.as_memory(f"{place:09}") for place, record in enumerate(records)])
         if vectors is not None:
             self._insert(vectors)
 
@@ -150,11 +150,11 @@ class RecordStore(Store):
     def statistics(self) -> list[GraphStatistics]:
         """See Store.statistics; the accesses are read anew."""
         accesses = self._accesses(self._ids)
-        found = []
+        statistics = []
         for id_, memory, around in zip(self._ids, self.memories, self._connectivity, strict=True):
             count, last = accesses.get(id_, (0, None))
-            found.append(GraphStatistics(around, count, last or memory.time))
-        return found
+            statistics.append(GraphStatistics(around, count, last or memory.time))
+        return statistics
 
     @cached_property
     def _connectivity(self) -> list[Connectivity]:
@@ -181,13 +181,13 @@ def _by_memory(
     """Return what the `trace` of a strategy says of single memories, by id, and the rest. `ids`: of
     the store's memories, by place.
     """
-    rest, found = dict(trace), defaultdict[str, dict[str, Any]](dict)
+    rest, traces = dict(trace), defaultdict[str, dict[str, Any]](dict)
     for path in rest.pop("expansion", ()):
         memory, seed = (ids[int(path[name])] for name in ("memory", "seed"))
         named = {"seed": seed, "via": path["via"].removeprefix(ENTITY)}
-        more = {name: one for name, one in path.items() if name not in ("memory", *named)}
-        found[memory]["path"] = named | more
+        more = {name: value for name, value in path.items() if name not in ("memory", *named)}
+        traces[memory]["path"] = named | more
     scored = rest.pop("memory_score", {"terms": (), "of": {}})
     for place, values in scored["of"].items():
-        found[ids[int(place)]] |= dict(zip(scored["terms"], values, strict=True))
-    return dict(found), rest
+        traces[ids[int(place)]] |= dict(zip(scored["terms"], values, strict=True))
+    return dict(traces), rest

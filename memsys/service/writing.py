@@ -106,7 +106,7 @@ class VectorSync:
                 if self._persistent:
                     self._database.set_state("cleared_shelves", "[]")
             changed = list(self._database.vectors(self._mark))
-            for shelf, group in groupby(changed, key=lambda one: one[0]):
+            for shelf, group in groupby(changed, key=lambda row: row[0]):
                 self._shelves.add(shelf)
                 rows = [(id_, vector) for _, id_, vector in group]
                 stored = {id_: vector for id_, vector in rows if vector is not None}
@@ -198,7 +198,7 @@ class Writer:
                 old = self.database.get(id_)
             if old is None:
                 return None
-            new = _completed(old, fields)
+            new = _complete(old, fields)
             (vector,) = self.embedder.documents([new["memory"]])  # before the transaction
             with self.lock:
                 with self.database.writing():
@@ -219,10 +219,10 @@ class Writer:
         """Delete those of `ids` that exist."""
         with self.lock:
             with self.database.writing():
-                found = self.database.of(ids)
-                changes = [self.database.drop(found[id_]) for id_ in ids if id_ in found]
+                records = self.database.of(ids)
+                changes = [self.database.drop(records[id_]) for id_ in ids if id_ in records]
             self.vectors.catch_up()
-            self.on_removal(one.memory for one in found.values())
+            self.on_removal(record.memory for record in records.values())
         return changes
 
     def erase(
@@ -237,7 +237,7 @@ class Writer:
             history = self.database.history(id_)
             if not history:
                 return None
-            owner, texts = history[-1].owner, {one.new for one in history if one.new}
+            owner, texts = history[-1].owner, {entry.new for entry in history if entry.new}
             turns = self.database.turn_keys(id_)
             if turns:
                 relations(owner, turns)
@@ -245,10 +245,10 @@ class Writer:
                 change = self.database.erase(id_, owner)
                 self.dialogues.drop(owner, shared=True)
                 for text in texts:
-                    for one in self.database.with_words(text, owner):
-                        rest = f"\n{one.index_text}\n".replace(f"\n{text}\n", "\n")[1:-1]
-                        (vector,) = self.database.vectors_of([one.id])
-                        self.database.put(one.model_copy(update={"index_text": rest}), vector)
+                    for record in self.database.with_words(text, owner):
+                        rest = f"\n{record.index_text}\n".replace(f"\n{text}\n", "\n")[1:-1]
+                        (vector,) = self.database.vectors_of([record.id])
+                        self.database.put(record.model_copy(update={"index_text": rest}), vector)
             self.vectors.catch_up()
             self.on_removal(texts)
         return change or history[-1]
@@ -257,7 +257,7 @@ class Writer:
         """Delete everything of `owner` (None: of every owner), including the history."""
         with self.lock:
             with self.database.writing():
-                texts = [one.memory for one in self.database.owned(owner)]
+                texts = [record.memory for record in self.database.owned(owner)]
                 self.dialogues.drop(owner)
                 if owner is None:
                     self.database.clear()
@@ -279,7 +279,7 @@ class Writer:
         self.database.close()
 
 
-def _completed(old: MemoryRecord, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _complete(old: MemoryRecord, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return `fields` with the text of `old`, or what follows from the text or title in them."""
     new = {"memory": old.memory, "title": old.title, **fields}
     if "memory" in fields:

@@ -59,7 +59,7 @@ class AccessPolicy:
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         sent = headers.get("x-api-key") or (bearer if scheme.lower() == "bearer" else "")
         # Digests, so that the time of the comparison does not depend on the length of the key.
-        pair = [hashlib.sha256(one.encode()).digest() for one in (sent.strip(), self.key or "")]
+        pair = [hashlib.sha256(key.encode()).digest() for key in (sent.strip(), self.key or "")]
         if self.key is not None and path not in _OPEN and not hmac.compare_digest(*pair):
             raise HTTPException(401, "send the key: X-API-Key, or Authorization: Bearer")
 

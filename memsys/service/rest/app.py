@@ -86,14 +86,14 @@ def make_app(memory: Memory, policy: AccessPolicy) -> FastAPI:
         redoc_url=None,
         dependencies=[
             Depends(_refuse_unknown),
-            *(Security(one) for one in keys if policy.key is not None),
+            *(Security(scheme) for scheme in keys if policy.key is not None),
         ],
     )
     app.add_middleware(AccessControl, policy=policy)
     for kind in (HTTPException, *_STATUSES, Exception):
-        app.add_exception_handler(kind, _failed)
-    _one(app, memory)
-    _many(app, memory)
+        app.add_exception_handler(kind, _error_response)
+    _add_routes_of_one(app, memory)
+    _add_routes_of_many(app, memory)
 
     @app.get("/", include_in_schema=False)
     def home() -> RedirectResponse:
@@ -115,7 +115,7 @@ def make_app(memory: Memory, policy: AccessPolicy) -> FastAPI:
     return app
 
 
-def _many(app: FastAPI, memory: Memory) -> None:
+def _add_routes_of_many(app: FastAPI, memory: Memory) -> None:
     @app.post(
         "/memories",
         status_code=201,
@@ -136,10 +136,10 @@ def _many(app: FastAPI, memory: Memory) -> None:
         offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
     ) -> dict[str, Any]:
         """List the memories of an owner, oldest first."""
-        found = memory.get_all(
+        records = memory.get_all(
             user_id=user_id, agent_id=agent_id, run_id=run_id, limit=limit, offset=offset
         )
-        return page(found, "limit")
+        return page(records, "limit")
 
     @app.delete("/memories", response_model=Changes, responses=_errors())
     def delete_all(
@@ -188,32 +188,32 @@ def _many(app: FastAPI, memory: Memory) -> None:
         return {"message": f"all files are written anew{others}"}
 
 
-def _one(app: FastAPI, memory: Memory) -> None:
+def _add_routes_of_one(app: FastAPI, memory: Memory) -> None:
     @app.get("/memories/{id}", responses=_errors(404))
     def get(id: MemoryId) -> MemoryRecord:  # noqa: A002 - the name in the address
         """Return one memory."""
-        return _there(memory.get(id))
+        return _existing(memory.get(id))
 
     @app.put("/memories/{id}", responses=_errors(404, 502))
     def update(id: MemoryId, body: schemas.UpdateRequest) -> MemoryChange:  # noqa: A002
         """Change text, metadata, time, title or event time of a memory."""
-        return _there(memory.update(id, **body.model_dump()))
+        return _existing(memory.update(id, **body.model_dump()))
 
     @app.delete("/memories/{id}", responses=_errors(404))
     def delete(id: MemoryId, history: bool = True) -> MemoryChange:  # noqa: A002
         """Delete one memory; its history remains, except with history=false."""
-        return _there(memory.delete(id, history=history))
+        return _existing(memory.delete(id, history=history))
 
     @app.get("/memories/{id}/history", responses=_errors(404))
     def history(id: MemoryId) -> list[MemoryChange]:  # noqa: A002
         """List every change of a memory, oldest first."""
-        return _there(memory.history(id) or None)
+        return _existing(memory.history(id) or None)
 
 
-def _there(found: T | None) -> T:
-    if found is None:
+def _existing(value: T | None) -> T:
+    if value is None:
         raise HTTPException(404, "there is no such memory")
-    return found
+    return value
 
 
 def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -230,10 +230,10 @@ async def _refuse_unknown(request: Request) -> None:
     sent twice, and a body where none is read. A misspelt owner would widen what is deleted.
     """
     route = request.scope["route"]
-    known = {field.alias for field in route.dependant.query_params}
+    aliases = {field.alias for field in route.dependant.query_params}
     names = [name for name, _ in request.query_params.multi_items()]
-    wrong = [(name, "there is no such parameter here") for name in names if name not in known]
-    wrong += [(name, "is given twice") for name in known if names.count(name) > 1]
+    wrong = [(name, "there is no such parameter here") for name in names if name not in aliases]
+    wrong += [(name, "is given twice") for name in aliases if names.count(name) > 1]
     errors = [{"loc": ("query", name), "msg": reason} for name, reason in wrong]
     if route.body_field is None and await request.body():
         errors.append({"loc": ("body",), "msg": "this operation reads no body"})
@@ -241,7 +241,7 @@ async def _refuse_unknown(request: Request) -> None:
         raise RequestValidationError(errors)
 
 
-async def _failed(request: Request, error: Exception) -> JSONResponse:
+async def _error_response(request: Request, error: Exception) -> JSONResponse:
     """Return the answer to an error: JSON of one schema, without internal details."""
     status = next((n for kind, n in _STATUSES.items() if isinstance(error, kind)), 500)
     message = str(error) if status != 500 else "internal error; see the server's log"
@@ -249,17 +249,18 @@ async def _failed(request: Request, error: Exception) -> JSONResponse:
     details: list[dict[str, str]] = []
     if isinstance(error, RequestValidationError):
         # The input is not echoed: it may be long, or not encodable.
-        for one in error.errors()[:20]:
-            place = ".".join(_printable(part) for part in one["loc"] if part not in FORMS)
-            details.append({"place": place, "message": _printable(one["msg"])})
+        for fault in error.errors()[:20]:
+            place = ".".join(_printable(part) for part in fault["loc"] if part not in FORMS)
+            details.append({"place": place, "message": _printable(fault["msg"])})
         first = f"{details[0]['place']}: {details[0]['message']}"
         message = f"the request does not match the OpenAPI document ({first})"
     elif isinstance(error, HTTPException):
         status, message, headers = error.status_code, str(error.detail), dict(error.headers or {})
         if status == HTTPStatus.METHOD_NOT_ALLOWED:
             routes = [route for route in request.app.routes if isinstance(route, Route)]
-            matching = [one for one in routes if one.matches(request.scope)[0] != Match.NONE]
-            headers["Allow"] = ", ".join(sorted({m for one in matching for m in one.methods or ()}))
+            matching = [route for route in routes if route.matches(request.scope)[0] != Match.NONE]
+            methods = {name for route in matching for name in route.methods or ()}
+            headers["Allow"] = ", ".join(sorted(methods))
     return JSONResponse(body_of(status, _printable(message), details), status, headers=headers)
 
 

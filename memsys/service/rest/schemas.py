@@ -158,7 +158,7 @@ def _time(text: object) -> datetime:
     return datetime.fromisoformat(text.upper())
 
 
-def _whole(value: object) -> object:
+def _as_integer(value: object) -> object:
     """Return an integral float as an integer (3 for 3.0): JSON does not distinguish them."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -168,7 +168,7 @@ Time = Annotated[
     BeforeValidator(_time),
     WithJsonSchema({"type": "string", "format": "date-time", "maxLength": _TIME_MOST}),
 ]
-TopK = Annotated[int, Field(ge=1, le=TOP_K_MOST), BeforeValidator(_whole)]
+TopK = Annotated[int, Field(ge=1, le=TOP_K_MOST), BeforeValidator(_as_integer)]
 EventTime = Annotated[  # Memory.update checks it
     str, Field(max_length=_TIME_MOST), WithJsonSchema(RULES["event_time"])
 ]
@@ -176,7 +176,7 @@ Metadata = Annotated[dict[str, Any], Field(max_length=METADATA_MOST)]
 Filters = Annotated[  # values of the metadata, and perhaps ids
     dict[str, Any], Field(max_length=METADATA_MOST, json_schema_extra=RULES["filters"])
 ]
-Budget = Annotated[int, Field(ge=1, le=BUDGET_MOST), BeforeValidator(_whole)]
+Budget = Annotated[int, Field(ge=1, le=BUDGET_MOST), BeforeValidator(_as_integer)]
 
 
 class _Owned(Strict):
@@ -218,8 +218,8 @@ class AddRequest(_Owned):
     @classmethod
     def _few_images(cls, messages: str | ChatMessage | list[ChatMessage]) -> Any:
         listed = messages if isinstance(messages, list) else [messages]
-        contents = [one.content for one in listed if isinstance(one, ChatMessage)]
-        parts = [part for one in contents for part in (one if isinstance(one, list) else [one])]
+        contents = [message.content for message in listed if isinstance(message, ChatMessage)]
+        parts = [part for raw in contents for part in (raw if isinstance(raw, list) else [raw])]
         if sum(isinstance(part, ImagePart) for part in parts) > IMAGES_MOST:
             raise ValueError(f"over {IMAGES_MOST} images; add them in several requests")
         return messages
