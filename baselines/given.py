@@ -14,8 +14,8 @@ from memsys.strategies.store import Parts
 
 def memories_of(text: str) -> list[Memory]:
     """Return a memory for each paragraph of `text`; an empty line separates two."""
-    paragraphs = [one.strip() for one in re.split(r"\n\s*\n", text) if one.strip()]
-    return [verbatim(f"m{i}", one, UNDATED, "", ()) for i, one in enumerate(paragraphs, 1)]
+    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
+    return [verbatim(f"m{i}", part, UNDATED, "", ()) for i, part in enumerate(paragraphs, 1)]
 
 
 class Given(VectorOnly):

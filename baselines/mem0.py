@@ -100,7 +100,7 @@ class Mem0(Strategy):
         changed = self._book.forget(turns, self._writer.extractor.forget(turns))
         self.store = FactStore(self.parts, self._book)
         if self._summariser is not None:
-            self._summariser.forget(before.difference(one.content for one in self.store.memories))
+            self._summariser.forget(before.difference(fact.content for fact in self.store.memories))
         self._sessions = [(session.without(turns), n) for session, n in self._sessions]
         return changed
 
@@ -137,13 +137,13 @@ class Mem0Graph(Mem0):
         llm = needed_model(parts.llm, "strategy=mem0_graph", "write the graph", _MODELS)
         settings, search = RelationGraphSettings(**graph), RelationSettings(**relations)
         extractor = RelationExtractor(llm, settings)
-        self._found = found = SameReply(extractor)
-        super().__init__(parts, k, budget, part=found, **facts)
+        self._reply_part = reply_part = SameReply(extractor)
+        super().__init__(parts, k, budget, part=reply_part, **facts)
         extraction = ExtractSettings(**facts["facts"])
         extraction.check_exchange("strategy.graph.exchange", settings.exchange)
         self.prompts = {**self.prompts, **extractor.prompts}
         self._graph = RelationGraph(store, uuid4().hex, parts.embedder, settings)
-        self._graph_writer = GraphWriter(extractor, self._graph, settings, found)
+        self._graph_writer = GraphWriter(extractor, self._graph, settings, reply_part)
         self._finder = RelationFinder(self._graph, extractor, parts.embedder, parts.index, search)
 
     def ingest(self, session: Session) -> int:
@@ -161,7 +161,7 @@ class Mem0Graph(Mem0):
         changed = super().forget(turns)
         if changed is None:
             return None
-        self._found.forget(turns)
+        self._reply_part.forget(turns)
         self._finder.invalidate()
         return changed + self._graph.forget(turns, unsaid)
 

@@ -106,7 +106,7 @@ class GraphWalk(Strategy):
         """Rank by the combination of relevance and walk."""
         relevance = min_max(self.store.relevance(query.text, self._start))
         rows = self.store.rows
-        restart = {rows[one.memory.id]: one.score for one in self.best(relevance, self._seeds)}
+        restart = {rows[seed.memory.id]: seed.score for seed in self.best(relevance, self._seeds)}
         walk = min_max(self.store.walk.scores(restart, self._damping, self._steps))
         return self.best(self._weight * relevance + (1 - self._weight) * walk), {}
 

@@ -72,8 +72,8 @@ class LibraryMemory(Strategy):
         if self._open is None:
             return (), {}
         reply = self._ask({"op": "search", "query": query.text, "k": self.k}, query=True)
-        candidates = [_candidate(one) for one in reply["found"]]
-        return sorted(candidates, key=lambda one: -one.score), {}
+        candidates = [_candidate(row) for row in reply["found"]]
+        return sorted(candidates, key=lambda candidate: -candidate.score), {}
 
     def forget(self, turns: Sequence[str]) -> int | None:
         """Return how many memories the library deletes, by its own means; None if its adapter has
@@ -189,18 +189,18 @@ def _item(messages: list[dict[str, str]], time: datetime, turns: tuple[str, ...]
     return {"messages": messages, "about": about}
 
 
-def _candidate(found: Mapping[str, Any]) -> Candidate:
+def _candidate(row: Mapping[str, Any]) -> Candidate:
     """Return a candidate for a result of an adapter (id, text, score, time, turns; optional
     speaker, origin).
     """
-    text = str(found["text"])
+    text = str(row["text"])
     memory = Memory(
-        id=str(found["id"]),
+        id=str(row["id"]),
         content=text,
         index_text=text,
-        time=datetime.fromisoformat(found["time"]).replace(tzinfo=None),
-        speaker=str(found.get("speaker", "")),
-        turns=tuple(found["turns"]),
+        time=datetime.fromisoformat(row["time"]).replace(tzinfo=None),
+        speaker=str(row.get("speaker", "")),
+        turns=tuple(row["turns"]),
         title=title_of(text),
     )
-    return Candidate(memory, float(found["score"]), found.get("origin", "direct"))
+    return Candidate(memory, float(row["score"]), row.get("origin", "direct"))

@@ -61,7 +61,7 @@ class Gateway:
         self.kind: Kind = "document"
         self.key = secrets.token_urlsafe(24)
         self.refused: list[str] = []  # reasons of calls that were not answered
-        server = LoopbackServer(partial(_passed_on, f"Bearer {self.key}", submit))
+        server = LoopbackServer(partial(_forward, f"Bearer {self.key}", submit))
         self.base_url = server.base_url
         self._stop = weakref.finalize(self, server.stop)
 
@@ -117,7 +117,7 @@ class Gateway:
         }
 
 
-def _passed_on(
+def _forward(
     key: str, submit: Callable[[GatewayRequest], None], path: str, given: str, data: bytes
 ) -> Reply:
     """Pass a request with the key to the run, and return its answer."""

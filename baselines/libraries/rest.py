@@ -188,11 +188,11 @@ def as_post(turns: Sequence[Turn], time: datetime) -> dict[str, Any]:
     that store nothing else.
     """
     at = f"{time.isoformat()}Z"
-    ids, speakers = [one.id for one in turns], [one.speaker for one in turns]
-    texts = [line(one).removeprefix(f"{one.speaker}: ") for one in turns]  # with image captions
+    ids, speakers = [turn.id for turn in turns], [turn.speaker for turn in turns]
+    texts = [line(turn).removeprefix(f"{turn.speaker}: ") for turn in turns]  # with image captions
     messages = [
-        {"role": "user", "name": one.speaker, "id": one.id, "content": text or " "}
-        for one, text in zip(turns, texts, strict=True)
+        {"role": "user", "name": turn.speaker, "id": turn.id, "content": text or " "}
+        for turn, text in zip(turns, texts, strict=True)
     ]
     metadata = {"turns": ids, "speakers": speakers, "time": at}
     return {"messages": messages, "metadata": metadata, "time": at}
@@ -205,10 +205,10 @@ def as_candidate(row: Mapping[str, Any], asked: datetime) -> Candidate:
     """
     values = {**(row.get("metadata") or {}), **row}
     time = values.get("time")
-    said = datetime.fromisoformat(time).replace(tzinfo=None) if time else asked
+    moment = datetime.fromisoformat(time).replace(tzinfo=None) if time else asked
     text, turns = str(row["memory"]), turns_of(row)
     speaker, title = (str(values.get(name) or "") for name in ("speaker", "title"))
-    memory = Memory(str(row["id"]), text, text, said, speaker, turns, title=title)
+    memory = Memory(str(row["id"]), text, text, moment, speaker, turns, title=title)
     return Candidate(memory, float(row.get("score") or 0.0))
 
 

@@ -131,26 +131,26 @@ def check(
         with server.connected() as connection:
             tools, about = connection.tools()
             show(" ".join(map(str, about.values())))
-            for line in _described(tools) if list_all else ():
+            for line in _description_lines(tools) if list_all else ():
                 show(line)
-            chosen = choose(tools, server.wanted)
-            for line in _shown(chosen, tools):
+            toolset = choose(tools, server.wanted)
+            for line in _choice_lines(toolset, tools):
                 show(line)
-            if chosen.owners != PROCESS:
-                return _probe(server, chosen, about, connection, connection)
+            if toolset.owners != PROCESS:
+                return _probe(server, toolset, about, connection, connection)
             if isinstance(server.at, Address):
-                raise _refused(
+                raise _refusal(
                     "neither tool has an argument for the owner, and one address is one process; "
                     "start it by strategy.command=, or name the argument by strategy.owners="
                 )
             with server.connected() as other:
-                return _probe(server, chosen, about, connection, other)
+                return _probe(server, toolset, about, connection, other)
     except LibraryError as error:
         hint = "; is it there, and is the key of strategy.key_variable right?"
-        raise _refused(f"{error}{hint if isinstance(server.at, Address) else ''}") from None
+        raise _refusal(f"{error}{hint if isinstance(server.at, Address) else ''}") from None
 
 
-def _described(tools: list[Tool]) -> Iterator[str]:
+def _description_lines(tools: list[Tool]) -> Iterator[str]:
     """Yield name, arguments and what speaks for or against each tool in each role."""
     for tool in tools:
         required = set(tool.schema.get("required") or ())
@@ -166,32 +166,32 @@ def _described(tools: list[Tool]) -> Iterator[str]:
     yield "Chosen"
 
 
-def _shown(chosen: Chosen, tools: list[Tool]) -> Iterator[str]:
+def _choice_lines(toolset: Chosen, tools: list[Tool]) -> Iterator[str]:
     """Yield what was chosen and why, one line for each role."""
-    for role, choice in chosen.by_role.items():
+    for role, choice in toolset.by_role.items():
         if choice is None:
             yield f"  {role}: none of {len(tools)} tools; it cannot forget"
         else:
             arguments = json.dumps(choice.arguments, ensure_ascii=False)
             yield f"  {role}: {choice.tool.name} {arguments} ({choice.why})"
-    apart = "a process and a folder each" if chosen.owners == PROCESS else chosen.owners
+    apart = "a process and a folder each" if toolset.owners == PROCESS else toolset.owners
     yield f"  owners: by {apart}"
 
 
 def _probe(
-    server: Server, chosen: Chosen, about: Mapping[str, Any], one: Connection, two: Connection
+    server: Server, tools: Chosen, about: Mapping[str, Any], first: Connection, second: Connection
 ) -> Admission:
     """Add a memory for each of two owners, search for both as both, and for something unknown."""
     memories = [
-        OwnerMemory(connection, chosen, f"memsys-probe-{secrets.token_hex(8)}", "", server.settle_s)
-        for connection in (one, two)
+        OwnerMemory(connection, tools, f"memsys-probe-{secrets.token_hex(8)}", "", server.settle_s)
+        for connection in (first, second)
     ]
     probes = [_probe_of(place) for place in ("north", "south")]
     remedy = (
         "each has a process and a folder; the server writes elsewhere: give its path by "
         "strategy.env.NAME={folder}/..."
-        if chosen.owners == PROCESS
-        else f"{chosen.owners} differs; strategy.owners=process gives each a process and a folder, "
+        if tools.owners == PROCESS
+        else f"{tools.owners} differs; strategy.owners=process gives each a process and a folder, "
         "if there is a command"
     )
     left = []
@@ -200,7 +200,7 @@ def _probe(
             memory.add(probe)
         for memory, other in zip(memories, reversed(probes), strict=True):
             if any(other.speaker in item.text for item in memory.items(other.index_text, _K)):
-                raise _refused(
+                raise _refusal(
                     f"it mixes owners: one finds what another has added, although {remedy}"
                 )
         for memory, probe in zip(memories, probes, strict=True):
@@ -218,7 +218,7 @@ def _probe(
     checks = ["what was added comes back", "owners are apart", "an unknown query is no error"]
     if left and isinstance(server.at, Address):  # a process has a folder, which is removed
         checks.append(f"{len(left)} of 2 probes may remain, of owners {', '.join(left)}")
-    return Admission(chosen, about, nothing, checks)
+    return Admission(tools, about, nothing, checks)
 
 
 def _probe_of(gate: str) -> Memory:
@@ -235,11 +235,11 @@ def _check_found(memory: OwnerMemory, probe: Memory) -> None:
         first = (
             f"the first of {len(items)} results is {items[0].text[:80]!r}" if items else "nothing"
         )
-        raise _refused(
+        raise _refusal(
             f"what was added does not come back: {first} for words that were added; if the "
             "server needs time, set strategy.settle_s; if it rewrites texts, it cannot be credited"
         )
 
 
-def _refused(why: str) -> InputError:
+def _refusal(why: str) -> InputError:
     return InputError(without_secrets(f"strategy=mcp: the server is not admitted: {why}"))

@@ -49,7 +49,7 @@ def snake(name: str) -> str:
 
 def owner_of(schema: Schema) -> list[str]:
     """Return the owner arguments of a tool, likeliest first, in snake case and singular."""
-    present = {_single(snake(name)) for name in schema.get("properties") or {}}
+    present = {_singular(snake(name)) for name in schema.get("properties") or {}}
     return [name for name in OWNERS if name in present]
 
 
@@ -58,8 +58,8 @@ def template_of(schema: Schema, role: Role, owner: str | None) -> tuple[dict[str
     fills. `owner`: the argument that takes the owner (see `owner_of`), if one does.
     """
     deriving = _Deriving(schema, role, owner)
-    found = deriving.fields(schema)
-    return (found if isinstance(found, dict) else {}), deriving.missing
+    template = deriving.fields(schema)
+    return (template if isinstance(template, dict) else {}), deriving.missing
 
 
 def fill(template: Any, values: Mapping[str, Any]) -> Any:
@@ -101,7 +101,7 @@ class _Deriving:
         )
         filled = {}
         for name in order:
-            value = self._value(name, self._plain(properties[name]), name in required, depth)
+            value = self._value(name, self._resolve(properties[name]), name in required, depth)
             if value is not _NONE:
                 filled[name] = value
             elif name in required and "default" not in properties[name]:
@@ -114,7 +114,7 @@ class _Deriving:
         if slot in _ONCE and self._has_text and not needed:
             return _NONE
         if kind == "array":
-            items = self._plain(schema.get("items") or {})
+            items = self._resolve(schema.get("items") or {})
             if "properties" not in items and (slot == "{words}" or slot is _NONE):
                 return slot
             value = self._value(name, items, needed, depth) if items else slot
@@ -137,33 +137,33 @@ class _Deriving:
         return slot
 
     def _slot(self, name: str, needed: bool) -> Any:
-        single = _single(name)
+        single = _singular(name)
         if single == self._owner or (needed and single in OWNERS):
             return "{owner}"
         if self._role == "delete" and single in IDS:
             return "{id}"
-        found = OPTIONAL[self._role].get(name, _NONE)
-        return REQUIRED[self._role].get(name, _NONE) if found is _NONE and needed else found
+        slot = OPTIONAL[self._role].get(name, _NONE)
+        return REQUIRED[self._role].get(name, _NONE) if slot is _NONE and needed else slot
 
-    def _plain(self, schema: Any) -> Schema:
+    def _resolve(self, schema: Any) -> Schema:
         """Return `schema` without references, and the first alternative that is not null."""
         for _ in range(_DEEPEST):
             if not isinstance(schema, Mapping):
                 return {}
             if isinstance(reference := schema.get("$ref"), str):
-                found: Any = self._root
+                node: Any = self._root
                 for part in reference.removeprefix("#/").split("/"):
-                    found = found.get(part, {}) if isinstance(found, Mapping) else {}
-                schema = found
+                    node = node.get(part, {}) if isinstance(node, Mapping) else {}
+                schema = node
                 continue
             if isinstance(kinds := schema.get("type"), list):
-                kind = next((one for one in kinds if one != "null"), None)
+                kind = next((name for name in kinds if name != "null"), None)
                 return {**schema, "type": kind}
             options = [
-                one
+                option
                 for name in ("anyOf", "oneOf", "allOf")
-                for one in schema.get(name) or ()
-                if isinstance(one, Mapping) and one.get("type") != "null"
+                for option in schema.get(name) or ()
+                if isinstance(option, Mapping) and option.get("type") != "null"
             ]
             if not options:
                 return schema
@@ -174,7 +174,7 @@ class _Deriving:
 def id_name(template: Mapping[str, Any]) -> str:
     """Return the argument that {id} fills, in snake case and singular; "" if there is none."""
     named = (name.rpartition(".")[2] for name, value in leaves(template) if value == "{id}")
-    return next((_single(snake(name)) for name in named), "")
+    return next((_singular(snake(name)) for name in named), "")
 
 
 def leaves(template: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -198,7 +198,7 @@ def most_k(schema: Schema, template: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _single(name: str) -> str:
+def _singular(name: str) -> str:
     """Return the singular of a name of ids, names or hashes."""
     if name.endswith("hashes"):
         return name.removesuffix("es")

@@ -73,7 +73,7 @@ class Connection:
         tools, cursor = [], None
         for _ in range(_PAGES):
             page = self._ask("the list of tools", partial(self._client.list_tools, cursor=cursor))
-            tools += [Tool(one.name, one.input_schema) for one in page.tools]
+            tools += [Tool(tool.name, tool.input_schema) for tool in page.tools]
             cursor = page.next_cursor
             if cursor is None:
                 break
@@ -94,12 +94,12 @@ class Connection:
             "sent": len(json.dumps(arguments).encode()),
             "received": len(result.model_dump_json(exclude_none=True).encode()),
         }
-        texts = [one.text for one in result.content if one.type == "text"]
+        texts = [block.text for block in result.content if block.type == "text"]
         if result.is_error:
             raise LibraryError(addresses.without_secrets(f"{tool}: {' '.join(texts)[:TAIL]}"))
         # A server may repeat a key.
-        found = {"structured": result.structured_content, "texts": texts}
-        cleaned: Mapping[str, Any] = addresses.json_without_secrets(found)
+        values = {"structured": result.structured_content, "texts": texts}
+        cleaned: Mapping[str, Any] = addresses.json_without_secrets(values)
         return cleaned, cost
 
     def close(self) -> None:
@@ -197,10 +197,10 @@ class Command:
 
     def open(self, folder: Path) -> Transport:
         """Return the transport of a new process that lives in `folder`."""
-        return lambda: self._started(folder)
+        return lambda: self._start(folder)
 
     @asynccontextmanager
-    async def _started(self, folder: Path) -> AsyncIterator[Any]:
+    async def _start(self, folder: Path) -> AsyncIterator[Any]:
         from mcp import StdioServerParameters, stdio_client  # noqa: PLC0415 - slow to import
 
         program, *arguments = (fill(part, {"folder": str(folder)}) for part in self._parts())
@@ -238,7 +238,7 @@ class Command:
             parts = shlex.split(self.text)
         if parts and "/" in parts[0]:
             parts[0] = str(Path(parts[0]).absolute())
-        full = (str(Path(one).absolute()) if Path(one).is_file() else one for one in parts[1:])
+        full = (str(Path(part).absolute()) if Path(part).is_file() else part for part in parts[1:])
         return [*parts[:1], *full]
 
 
@@ -268,10 +268,10 @@ class Address:
 
     def open(self, folder: Path | None = None) -> Transport:  # noqa: ARG002 - as of a command
         """Return the transport of a new session."""
-        return self._connected
+        return self._connect
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[Any]:
+    async def _connect(self) -> AsyncIterator[Any]:
         import httpx2  # noqa: PLC0415 - half a second to import
         from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 

@@ -56,10 +56,10 @@ def items_of(result: Mapping[str, Any]) -> list[Item]:
     """
     if result["structured"] is not None:
         return list(_items(result["structured"]))
-    return [one for text in result["texts"] for one in _items(_parsed(text))]
+    return [item for text in result["texts"] for item in _items(_parse(text))]
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     try:
         return parse_json(text)
     except ValueError:
@@ -68,16 +68,16 @@ def _parsed(text: str) -> Any:
 
 def _items(value: Any) -> Iterator[Item]:
     if isinstance(value, str):
-        found = _parsed(value)
-        if isinstance(found, list | dict):
-            yield from _items(found)
+        data = _parse(value)
+        if isinstance(data, list | dict):
+            yield from _items(data)
         elif value.lstrip().lower().startswith("error"):
             _fail(value)
         elif value.strip():
             yield Item(value, plain=True)
     elif isinstance(value, list):
-        for one in value:
-            yield from _items_of_row(one)
+        for row in value:
+            yield from _items_of_row(row)
     elif isinstance(value, dict):
         yield from _items_of_object(value)
 
@@ -112,7 +112,7 @@ def _items_of_row(row: Any) -> Iterator[Item]:
     flat = flat_fields(row)
     for name in TEXTS:
         value = flat.get(name)
-        if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
             value = "\n".join(value)
         if isinstance(value, str) and value.strip():
             yield Item(value, flat)
@@ -171,37 +171,37 @@ class Stored:
         """Return the candidates of a ranking, best first. The score is the server's where all
         results have one that does not rise, else 1 / rank.
         """
-        found: dict[str, tuple[Memory, float | None]] = {}
+        ranking: dict[str, tuple[Memory, float | None]] = {}
         for item in items:
-            for memory in self._memories(item, found):
-                found.setdefault(memory.id, (memory, item.score))
-        scores = [score for _, score in found.values() if score is not None]
+            for memory in self._memories(item, ranking):
+                ranking.setdefault(memory.id, (memory, item.score))
+        scores = [score for _, score in ranking.values() if score is not None]
         falling = all(a >= b for a, b in pairwise(scores))
-        given = scores if len(scores) == len(found) and falling else None
+        given = scores if len(scores) == len(ranking) and falling else None
         return [
             Candidate(memory, given[rank] if given else 1 / (rank + 1))
-            for rank, (memory, _) in enumerate(found.values())
+            for rank, (memory, _) in enumerate(ranking.values())
         ]
 
     def is_about(self, text: str) -> bool:
         """Return whether `text` has a stored text in it."""
-        return bool(self._within(text)[1])
+        return bool(self._mask_stored(text)[1])
 
     def _memories(self, item: Item, taken: Iterable[str]) -> Iterator[Memory]:
         exact = self._by_text.get(plain(item.text))
         if exact:
-            named = [one for one in exact if set(item.turns) & set(one.turns)]
-            free = [one for one in named or exact if one.id not in taken]
+            named = [memory for memory in exact if set(item.turns) & set(memory.turns)]
+            free = [memory for memory in named or exact if memory.id not in taken]
             yield (free or exact)[0]
             return
         if item.plain and (parts := list(self._parts(item.text))):  # headings are between them
             yield from parts
             return
-        known = {turn for memory in self.memories for turn in memory.turns}
-        turns = tuple(turn for turn in item.turns if turn in known)
-        within = (turn for _, one in self._within(item.text)[1] for turn in one.turns)
+        stored_turns = {turn for memory in self.memories for turn in memory.turns}
+        turns = tuple(turn for turn in item.turns if turn in stored_turns)
+        within = (turn for _, memory in self._mask_stored(item.text)[1] for turn in memory.turns)
         turns = turns or tuple(dict.fromkeys(within))
-        of_turn = next((one for one in self.memories if turns and turns[0] in one.turns), None)
+        of_turn = next((unit for unit in self.memories if turns and turns[0] in unit.turns), None)
         time = of_turn.time if of_turn else UNDATED
         speaker = of_turn.speaker if of_turn and len(turns) == 1 else ""
         id_ = item.fields.get("id")
@@ -214,32 +214,32 @@ class Stored:
         """Yield the memories whose texts, or long parts of them, occur in a plain `text`, in the
         order of their places. Of a memory that is cut (`...`) the parts are its content.
         """
-        rest, found = self._within(text)
+        rest, pairs = self._mask_stored(text)
         cut: dict[str, tuple[int, Memory, list[str]]] = {}
         ends = [(0, 0), *(match.span() for match in _BETWEEN.finditer(rest)), (len(rest), 0)]
         for (_, start), (end, _) in pairwise(ends):
             piece = _NUMBER.sub("", rest[start:end]).strip()
-            texts = [one for one in self._by_text if len(piece) >= _PART and piece in one]
+            texts = [string for string in self._by_text if len(piece) >= _PART and piece in string]
             if len(texts) == 1:
                 memory = self._by_text[texts[0]][0]
                 _, _, pieces = cut.setdefault(memory.id, (start, memory, []))
                 pieces.append(piece)
         for at, memory, pieces in cut.values():
             words = " ... ".join(pieces)
-            found.append((at, replace(memory, content=words, index_text=words)))
-        yield from (memory for _, memory in sorted(found, key=lambda one: one[0]))
+            pairs.append((at, replace(memory, content=words, index_text=words)))
+        yield from (memory for _, memory in sorted(pairs, key=lambda pair: pair[0]))
 
-    def _within(self, text: str) -> tuple[str, list[tuple[int, Memory]]]:
+    def _mask_stored(self, text: str) -> tuple[str, list[tuple[int, Memory]]]:
         """Return `text` on one line, with NUL for each stored text in it, and the memories of these
         by their places, in order; the longest wins where two overlap.
         """
-        found, text = [], plain(text)
+        pairs, text = [], plain(text)
         for content in sorted(self._by_text, key=len, reverse=True):
             at = text.find(content) if len(content) >= _SHORT else -1
             if at >= 0:
                 text = text[:at] + "\0" * len(content) + text[at + len(content) :]
-                found.append((at, self._by_text[content][0]))
-        return text, sorted(found, key=lambda one: one[0])
+                pairs.append((at, self._by_text[content][0]))
+        return text, sorted(pairs, key=lambda pair: pair[0])
 
 
 def plain(text: str) -> str:

@@ -23,12 +23,12 @@ class OwnerMemory:
     """
 
     def __init__(
-        self, connection: Connection, chosen: Chosen, owner: str, nothing: str, settle_s: float = 0
+        self, connection: Connection, toolset: Chosen, owner: str, nothing: str, settle_s: float = 0
     ) -> None:
         """`nothing`: what a plain server answers if it finds nothing (see nothing_in). `settle_s`:
         seconds after an addition or a deletion before the first search.
         """
-        self._connection, self._chosen, self._nothing = connection, chosen, nothing
+        self._connection, self._toolset, self._nothing = connection, toolset, nothing
         self._settle_s, self._changed = settle_s, False
         self.owner = owner
         self.stored = Stored()
@@ -47,35 +47,35 @@ class OwnerMemory:
             "turns": list(memory.turns),
             "words": list(dict.fromkeys(terms(memory.content))),
         }
-        arguments = fill(self._chosen.add.arguments, values)
+        arguments = fill(self._toolset.add.arguments, values)
         try:
-            returned = items_of(self._call(self._chosen.add, arguments))
+            returned = items_of(self._call(self._toolset.add, arguments))
         except LibraryError as error:
             if self._connection.is_closed or not _DECLINED.search(str(error)):
                 raise
             return False
         fields = returned[0].fields if len(returned) == 1 else {}
-        self.stored.add(memory, {**_sent(arguments), **fields})
+        self.stored.add(memory, {**_sent_fields(arguments), **fields})
         self._changed = True
         return True
 
     def items(self, query: str, k: int) -> list[Item]:
         """Return the results for `query`, best first. Raises as `add`."""
         self._settle()
-        most = most_k(self._chosen.search.tool.schema, self._chosen.search.arguments)
+        most = most_k(self._toolset.search.tool.schema, self._toolset.search.arguments)
         values = {
             "query": query,
             "words": list(dict.fromkeys(terms(query))),
             "k": k if most is None else min(k, most),
             "owner": self.owner,
         }
-        found = items_of(
-            self._call(self._chosen.search, fill(self._chosen.search.arguments, values))
+        items = items_of(
+            self._call(self._toolset.search, fill(self._toolset.search.arguments, values))
         )
-        alone = found[0] if len(found) == 1 and found[0].plain else None
+        alone = items[0] if len(items) == 1 and items[0].plain else None
         if alone and self._nothing and nothing_in(alone.text, query) == self._nothing:
             return []
-        return found
+        return items
 
     def search(self, query: str, k: int) -> list[Candidate]:
         """Return the candidates for `query`, best first. Raises as `add`."""
@@ -85,31 +85,31 @@ class OwnerMemory:
         """Delete the memories of `turns`; return how many are gone: their texts are not found any
         more. None if there is no tool for it, or the ids are not known. Raises as `add`.
         """
-        if self._chosen.delete is None:
+        if self._toolset.delete is None:
             return None
         self._settle()  # what is not indexed yet might not be deleted
-        gone = [one for one in self.stored.memories if set(one.turns) & set(turns)]
+        gone = [memory for memory in self.stored.memories if set(memory.turns) & set(turns)]
         named = [(memory, self._id_of(memory)) for memory in gone]
         if any(id_ is None for _, id_ in named):
             return None
         for memory, id_ in named:
-            self._delete(self._chosen.delete, memory, id_)
+            self._delete(self._toolset.delete, memory, id_)
         for memory, _ in named:
             words = plain(memory.content)
             query = words.rpartition(" ")[0] or words  # an answer that repeats it lacks the last
-            if any(words in plain(one.content) for one in self.stored.memories):
+            if any(words in plain(other.content) for other in self.stored.memories):
                 continue
-            if any(words in plain(one.text) for one in self.items(query, 10)):
-                raise LibraryError(f"{self._chosen.delete.tool.name}: {memory.id} is still found")
+            if any(words in plain(item.text) for item in self.items(query, 10)):
+                raise LibraryError(f"{self._toolset.delete.tool.name}: {memory.id} is still found")
         return len(named)
 
     def clear(self) -> None:
         """Delete what is stored, as far as the server can."""
-        for memory in list(self.stored.memories) if self._chosen.delete else ():
+        for memory in list(self.stored.memories) if self._toolset.delete else ():
             with suppress(LibraryError):
                 id_ = self._id_of(memory)
-                if self._chosen.delete and id_ is not None:
-                    self._delete(self._chosen.delete, memory, id_)
+                if self._toolset.delete and id_ is not None:
+                    self._delete(self._toolset.delete, memory, id_)
 
     def _delete(self, choice: Choice, memory: Memory, id_: Any) -> None:
         self._call(choice, fill(choice.arguments, {"id": id_, "owner": self.owner}))
@@ -120,14 +120,14 @@ class OwnerMemory:
         """Return what names `memory` to the delete tool: a field of the addition or of a search for
         its text, or None.
         """
-        names = IDS[self._chosen.id_name]
-        known = _named(self.stored.fields[memory.id], names)
-        if known is not None:
-            return known
-        same = [one for one in self.items(memory.content, 10) if one.text == memory.content]
-        fields = (one.fields for one in same if not one.turns or set(one.turns) & set(memory.turns))
-        found = (_named(one, names) for one in fields)
-        return next((one for one in found if one is not None), None)
+        names = IDS[self._toolset.id_name]
+        stored_id = _first_field(self.stored.fields[memory.id], names)
+        if stored_id is not None:
+            return stored_id
+        same = [hit for hit in self.items(memory.content, 10) if hit.text == memory.content]
+        fields = (hit.fields for hit in same if not hit.turns or set(hit.turns) & set(memory.turns))
+        ids = (_first_field(values, names) for values in fields)
+        return next((id_ for id_ in ids if id_ is not None), None)
 
     def _settle(self) -> None:
         if self._changed:
@@ -147,7 +147,7 @@ class OwnerMemory:
         return result
 
 
-def _named(fields: Mapping[str, Any], names: Sequence[str]) -> str | int | None:
+def _first_field(fields: Mapping[str, Any], names: Sequence[str]) -> str | int | None:
     """Return the first of `names` in `fields` that is a text or a number."""
     values = (fields.get(name) for name in names)
     return next((value for value in values if isinstance(value, str | int)), None)
@@ -158,10 +158,10 @@ def nothing_in(text: str, query: str) -> str:
     return " ".join(text.replace(query, "{query}").split())
 
 
-def _sent(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _sent_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that were sent, also those of a list of one object."""
-    found = flat_fields(arguments)
+    fields = flat_fields(arguments)
     for value in arguments.values():
         if isinstance(value, list) and len(value) == 1:
-            found = {**flat_fields(value[0]), **found}
-    return found
+            fields = {**flat_fields(value[0]), **fields}
+    return fields

@@ -40,8 +40,8 @@ class Mcp(Strategy):
         memory = self._memory or self._open()
         added = 0
         try:
-            for one in self.parts.memory.build(session):
-                added += memory.add(one)
+            for unit in self.parts.memory.build(session):
+                added += memory.add(unit)
         finally:
             self._log(memory)
         return added
@@ -55,9 +55,9 @@ class Mcp(Strategy):
         """Rank as the server does; the trace is the cost of the call."""
         if self._memory is None:
             return (), {}
-        _emptied(self._memory)
-        found = self._memory.search(query.text, self._k)
-        return found, {"mcp": _emptied(self._memory)}
+        _take_costs(self._memory)
+        candidates = self._memory.search(query.text, self._k)
+        return candidates, {"mcp": _take_costs(self._memory)}
 
     def forget(self, turns: Sequence[str]) -> int | None:
         """Delete through the server's tool; None if it has none, or names no memories."""
@@ -82,7 +82,7 @@ class Mcp(Strategy):
                 memory.clear()
 
     def _log(self, memory: OwnerMemory) -> None:
-        costs = _emptied(memory).items()
+        costs = _take_costs(memory).items()
         self.events += [{"step": "mcp", "tool": name, **cost} for name, cost in costs]
 
     def _open(self) -> OwnerMemory:
@@ -98,7 +98,7 @@ class Mcp(Strategy):
         return self._memory
 
 
-def _emptied(memory: OwnerMemory) -> dict[str, dict[str, float]]:
+def _take_costs(memory: OwnerMemory) -> dict[str, dict[str, float]]:
     """Return the costs by tool, and empty them."""
     costs = {
         name: {part: round(number, 3) for part, number in cost.items()}

@@ -86,7 +86,7 @@ class Chosen:
 
     def as_json(self) -> dict[str, Any]:
         """Return the entries of the manifest."""
-        tools = {role: one and one.as_json() for role, one in self.by_role.items()}
+        tools = {role: choice and choice.as_json() for role, choice in self.by_role.items()}
         return {"owners": self.owners, "tools": tools}
 
 

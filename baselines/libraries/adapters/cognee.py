@@ -67,7 +67,7 @@ class Adapter:
         if self._infer:
             await self._cognee.cognify(datasets=[_PLACE])
         else:
-            tasks = [one for one in await self._cognify.get_default_tasks() if not one.needs_llm]
+            tasks = [task for task in await self._cognify.get_default_tasks() if not task.needs_llm]
             only_new = {"incremental_loading": True, "data_cache": True}
             await self._cognee.run_custom_pipeline(tasks, dataset=_PLACE, **only_new)
 
@@ -76,14 +76,14 @@ class Adapter:
         of the best entities, which have no turns.
         """
         retriever = self._retrieval.HybridRetriever(chunks_top_k=k)
-        found = self._run(retriever.get_retrieved_objects(query))
+        objects = self._run(retriever.get_retrieved_objects(query))
         rows = [
-            {"id": str(one.id), "text": one.payload["text"], "of": one.payload["document_id"]}
-            for one in found["chunks"]
+            {"id": str(chunk.id), "text": chunk.payload["text"], "of": chunk.payload["document_id"]}
+            for chunk in objects["chunks"]
         ]
-        edges = (one for entity in found["entities"] for one in entity["edges"])
-        facts = dict.fromkeys(one["text"] for one in edges if one["relationship"] not in _FRAME)
-        return rows + [{"id": one, "text": one} for one in facts]
+        edges = (edge for entity in objects["entities"] for edge in entity["edges"])
+        facts = dict.fromkeys(edge["text"] for edge in edges if edge["relationship"] not in _FRAME)
+        return rows + [{"id": fact, "text": fact} for fact in facts]
 
     def delete(self, ids: list[str]) -> int:
         """Delete documents; return their number."""

@@ -47,10 +47,10 @@ class Adapter:
     def add(self, item: dict[str, Any]) -> int:
         """Return how many facts are new or changed."""
         at = datetime.fromisoformat(item["about"]["time"]).replace(tzinfo=UTC)
-        name, said = item["about"]["turns"][0], item["text"]
-        made = self._run(self._graph.add_episode(name, said, "chat", at))
-        self.about[made.episode.uuid] = item["about"]
-        return len(made.edges)
+        name, text = item["about"]["turns"][0], item["text"]
+        result = self._run(self._graph.add_episode(name, text, "chat", at))
+        self.about[result.episode.uuid] = item["about"]
+        return len(result.edges)
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
         """Return the k best facts, with the turns of their episodes and the time of the first."""
@@ -75,7 +75,7 @@ class Adapter:
         """Return the numbers of entities (nodes) and facts (edges)."""
         nodes = "MATCH (n:Entity) RETURN count(n) AS nodes"
         edges = "MATCH ()-[e:RELATES_TO]->() RETURN count(e) AS edges"
-        rows = [self._run(self._driver.execute_query(one))[0][0] for one in (nodes, edges)]
+        rows = [self._run(self._driver.execute_query(query))[0][0] for query in (nodes, edges)]
         return {**rows[0], **rows[1]}
 
     def close(self) -> None:

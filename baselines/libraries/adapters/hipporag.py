@@ -32,7 +32,7 @@ def retrieve_knn(
     cosines = queries @ keys.T
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
     zipped = zip(query_ids, best, cosines, strict=True)
-    return {name: ([key_ids[i] for i in row], one[row].tolist()) for name, row, one in zipped}
+    return {name: ([key_ids[i] for i in row], scores[row].tolist()) for name, row, scores in zipped}
 
 
 for _name in (*_ABSENT, "botocore.exceptions"):
@@ -58,7 +58,7 @@ class Library:
         entities of former passages once more, and search the former vectors.
         """
         self.rag.graph, self.rag.ready_to_retrieve = self.rag.initialize_graph(), False
-        self._checked(lambda: self.rag.index(passages))
+        self._checked_result(lambda: self.rag.index(passages))
 
     def delete(self, passages: list[str]) -> None:
         """Delete passages and what only they state, and build the graph of the others."""
@@ -69,8 +69,8 @@ class Library:
 
     def retrieve(self, query: str, k: int) -> list[tuple[str, float]]:
         """Return the texts of the `k` best passages and their scores."""
-        (found,) = self._checked(lambda: self.rag.retrieve([query], num_to_retrieve=k))
-        return list(zip(found.docs, found.doc_scores.tolist(), strict=True))
+        (solution,) = self._checked_result(lambda: self.rag.retrieve([query], num_to_retrieve=k))
+        return list(zip(solution.docs, solution.doc_scores.tolist(), strict=True))
 
     def _ask(self, *arguments: Any, **options: Any) -> Any:
         try:
@@ -79,7 +79,7 @@ class Library:
             self._fault = f"{error.__cause__ or error}"
             raise
 
-    def _checked(self, call: Callable[[], Any]) -> Any:
+    def _checked_result(self, call: Callable[[], Any]) -> Any:
         self._fault = ""
         result = call()
         if self._fault:

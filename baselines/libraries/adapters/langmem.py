@@ -54,8 +54,8 @@ class Adapter:
                 self._store.put(_PLACE, key := str(uuid4()), value)
                 self.about[key] = item["about"]
             return len(self.about) - before
-        said = [{"role": "user", "content": message["text"]} for message in item["messages"]]
-        for put in self._manager.invoke({"messages": said, "max_steps": 1}):
+        messages = [{"role": "user", "content": message["text"]} for message in item["messages"]]
+        for put in self._manager.invoke({"messages": messages, "max_steps": 1}):
             old = self.about.get(put["key"], {"turns": []})["turns"]
             turns = [*old, *item["about"]["turns"]]
             self.about[put["key"]] = {**item["about"], "turns": turns}
@@ -64,9 +64,9 @@ class Adapter:
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
         """Return the k best memories by cosine."""
         return [
-            {"id": one.key, "text": one.value["content"]["content"]}
-            | {"score": one.score, "of": one.key}
-            for one in self._store.search(_PLACE, query=query, limit=k)
+            {"id": item.key, "text": item.value["content"]["content"]}
+            | {"score": item.score, "of": item.key}
+            for item in self._store.search(_PLACE, query=query, limit=k)
         ]
 
     def delete(self, ids: list[str]) -> int:

@@ -91,7 +91,7 @@ class Adapter:
         else:
             for message in item["messages"]:
                 self._run(self._passages.insert_passage(self._agent, message["text"], self._user))
-        new = [one for one in self._select(_IDS) if one not in self.about]
+        new = [id_ for id_ in self._select(_IDS) if id_ not in self.about]
         self.about |= dict.fromkeys(new, item["about"])
         return len(new)
 
@@ -108,9 +108,9 @@ class Adapter:
         """Return the k best passages, which have a rank and no score, and the agent's blocks."""
         asked = {"actor": self._user, "agent_id": self._agent.id, "query_text": query, "limit": k}
         asked |= {"embed_query": True, "embedding_config": self._agent.embedding_config}
-        found = self._run(self._agents.query_agent_passages_async(**asked))
-        rows = [{"id": one.id, "text": one.text, "of": one.id} for one, *_ in found]
-        return rows + [{"id": one, "text": one} for one in self._select(_BLOCKS)]
+        passages = self._run(self._agents.query_agent_passages_async(**asked))
+        rows = [{"id": row.id, "text": row.text, "of": row.id} for row, *_ in passages]
+        return rows + [{"id": block, "text": block} for block in self._select(_BLOCKS)]
 
     def delete(self, ids: list[str]) -> int | None:
         """Delete passages; None with an agent, whose messages contain them too."""

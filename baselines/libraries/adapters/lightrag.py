@@ -40,8 +40,8 @@ class Adapter:
     def add(self, item: dict[str, Any]) -> int:
         """Add a document; return 1, or 0 if its text is known. Raises RuntimeError if it fails."""
         text = item["text"]
-        if known := next((one for one in self.about.values() if one["said"] == text), None):
-            known["turns"] += item["about"]["turns"]
+        if document := next((row for row in self.about.values() if row["said"] == text), None):
+            document["turns"] += item["about"]["turns"]
             return 0
         name, rag = f"{item['about']['turns'][0]}.txt", self._rag
         self._run(rag.apipeline_enqueue_documents(text, name, name, process_options=self._steps))
@@ -56,12 +56,12 @@ class Adapter:
         how = QueryParam(self._mode, top_k=k, chunk_top_k=k, enable_rerank=False)
         data = self._run(self._rag.aquery_data(query, how)).get("data", {})
         rows = [
-            {"id": one["chunk_id"], "text": one["content"], "of": one["file_path"]}
-            for one in data.get("chunks", ())
+            {"id": chunk["chunk_id"], "text": chunk["content"], "of": chunk["file_path"]}
+            for chunk in data.get("chunks", ())
         ]
-        for one in [*data.get("entities", ()), *data.get("relationships", ())]:
-            name = one.get("entity_name") or f"{one['src_id']} -- {one['tgt_id']}"
-            rows.append({"id": name, "text": f"{name}: {one['description']}"})
+        for entry in [*data.get("entities", ()), *data.get("relationships", ())]:
+            name = entry.get("entity_name") or f"{entry['src_id']} -- {entry['tgt_id']}"
+            rows.append({"id": name, "text": f"{name}: {entry['description']}"})
         return rows
 
     def delete(self, ids: list[str]) -> int:

@@ -31,7 +31,7 @@ class Adapter:
     def about(self) -> dict[str, dict[str, Any]]:
         """The metadata of the memories by id."""
         stored = self._memory.get_all(filters={"user_id": _USER}, top_k=10**6)["results"]
-        return {one["id"]: one["metadata"] for one in stored}
+        return {memory["id"]: memory["metadata"] for memory in stored}
 
     def degraded(self) -> list[str]:
         """Return the features that are missing without a warning by the library."""
@@ -44,17 +44,17 @@ class Adapter:
 
     def add(self, item: dict[str, Any]) -> int:
         """Add an exchange, or a message unchanged; return the number of new memories."""
-        said = [{"role": "user", "content": message["text"]} for message in item["messages"]]
+        messages = [{"role": "user", "content": message["text"]} for message in item["messages"]]
         # The library's "today": or relative dates would be resolved from the day of the run.
         prompts.datetime = _clock(item["about"]["time"])
         about = {**item["about"], "created_at": item["about"]["time"]}
-        added = self._memory.add(said, user_id=_USER, infer=self._infer, metadata=about)
+        added = self._memory.add(messages, user_id=_USER, infer=self._infer, metadata=about)
         return len(added["results"])
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
         """Return the k best memories with their metadata."""
         results = self._memory.search(query, filters={"user_id": _USER}, top_k=k)["results"]
-        return [{**one, **one["metadata"], "text": one["memory"]} for one in results]
+        return [{**result, **result["metadata"], "text": result["memory"]} for result in results]
 
     def delete(self, ids: list[str]) -> int:
         """Delete memories; return their number."""

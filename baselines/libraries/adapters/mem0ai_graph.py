@@ -34,7 +34,7 @@ class Adapter:
     @property
     def about(self) -> dict[str, dict[str, Any]]:
         """The metadata of the memories by id."""
-        return {one["id"]: one["metadata"] for one in self._stored()["results"]}
+        return {memory["id"]: memory["metadata"] for memory in self._stored()["results"]}
 
     def _stored(self) -> dict[str, Any]:
         stored: dict[str, Any] = self._memory.get_all(user_id=_USER, limit=10**6)
@@ -46,22 +46,22 @@ class Adapter:
 
     def add(self, item: dict[str, Any]) -> int:
         """Return the growth of the number of memories."""
-        said = [{"role": "user", "content": message["text"]} for message in item["messages"]]
+        messages = [{"role": "user", "content": message["text"]} for message in item["messages"]]
         # The library's "today": or relative dates would be resolved from the day of the run.
         about = item["about"]
         day = f"{datetime.fromisoformat(about['time']).date()}"
         utils.USER_MEMORY_EXTRACTION_PROMPT = _PROMPT.replace(_TODAY, day)
-        added = self._memory.add(said, user_id=_USER, infer=self._infer, metadata=about)
-        return sum({"ADD": 1, "DELETE": -1}.get(one["event"], 0) for one in added["results"])
+        added = self._memory.add(messages, user_id=_USER, infer=self._infer, metadata=about)
+        return sum({"ADD": 1, "DELETE": -1}.get(result["event"], 0) for result in added["results"])
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
         """Return the k best memories, then the relations that the library found, which have no
         score, turns or time.
         """
         results = self._memory.search(query, user_id=_USER, limit=k)
-        rows = [{**one, **one["metadata"], "text": one["memory"]} for one in results["results"]]
-        for one in results.get("relations", ()):
-            text = f"{one['source']} -- {one['relationship']} -- {one['destination']}"
+        rows = [{**row, **row["metadata"], "text": row["memory"]} for row in results["results"]]
+        for edge in results.get("relations", ()):
+            text = f"{edge['source']} -- {edge['relationship']} -- {edge['destination']}"
             rows.append({"id": text, "text": text})
         return rows
 

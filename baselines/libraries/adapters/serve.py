@@ -93,17 +93,17 @@ class _Library:
         """Return the answer to a request. Raises what the library raises."""
         match asked["op"]:
             case "add":
-                made = sum(map(self._add, asked["items"]))
+                count = sum(map(self._add, asked["items"]))
                 if hasattr(self.adapter, "flush"):
                     self.adapter.flush()
-                return {"made": made}
+                return {"made": count}
             case "search":  # some libraries refuse a blank query
-                found = (
+                rows = (
                     self.adapter.search(asked["query"], asked["k"])
                     if asked["query"].strip()
                     else []
                 )
-                return {"found": [self._row(rank, row) for rank, row in enumerate(found, 1)]}
+                return {"found": [self._row(rank, row) for rank, row in enumerate(rows, 1)]}
             case "forget":
                 can = hasattr(self.adapter, "delete")
                 return {"deleted": self._forget(set(asked["turns"])) if can else None}
@@ -114,8 +114,8 @@ class _Library:
     def _add(self, item: dict[str, Any]) -> int:
         self._last = item["about"]["time"]
         text = "\n".join(message["text"] for message in item["messages"])
-        made: int = self.adapter.add({**item, "text": text})
-        return made
+        count: int = self.adapter.add({**item, "text": text})
+        return count
 
     def _row(self, rank: int, row: dict[str, Any]) -> dict[str, Any]:
         """Add the metadata of the memory `of`, or of a row without turns, which was not ranked."""
@@ -126,7 +126,7 @@ class _Library:
 
     def _forget(self, turns: set[str]) -> int | None:
         about = self.adapter.about
-        gone = [name for name, one in about.items() if turns.intersection(one["turns"])]
+        gone = [name for name, metadata in about.items() if turns.intersection(metadata["turns"])]
         deleted: int | None = self.adapter.delete(gone)
         for name in gone if deleted is not None else ():
             del about[name]

@@ -48,7 +48,7 @@ class PostgresServer:
         data = ["-D", str(folder / "data")]
         make = [str(binaries / "initdb"), *data, "-U", "postgres", "-E", "UTF8", "--no-sync"]
         subprocess.run(make, check=True, user=user, cwd=folder)  # noqa: S603
-        settings = [part for one in _POSTGRES for part in ("-c", one)]
+        settings = [part for setting in _POSTGRES for part in ("-c", setting)]
         serve = [str(binaries / "postgres"), *data, "-k", str(folder), *settings]
         self._process = subprocess.Popen(serve, user=user, cwd=folder)  # noqa: S603
         ready = [str(binaries / "pg_isready"), "-q", "-U", "postgres", "-h", str(folder)]
