@@ -195,8 +195,8 @@ def test_a_key_that_the_service_repeats_goes_no_further(service, parts, monkeypa
     monkeypatch.setenv("MEM_PASS", "correct-horse-9")
     escaped = "".join(f"\\u{ord(letter):04x}" for letter in "correct-horse-9")
     row = '{"id": "1", "memory": "Bearer correct-horse-9 KEY", "score": 1, "turns": ["D1:1"]}'
-    found = f'{{"results": [{row}]}}'.replace("KEY", escaped).encode()
-    service.script = lambda method, path, body: (200, found) if path == "/search" else None
+    output = f'{{"results": [{row}]}}'.replace("KEY", escaped).encode()
+    service.script = lambda method, path, body: (200, output) if path == "/search" else None
     rest = make(parts, service.url, key_variable="MEM_PASS")
     [candidate], _ = rest.rank(query("what?"))
     assert candidate.memory.content == "Bearer $MEM_PASS $MEM_PASS"

@@ -17,8 +17,8 @@ def cognee(body: dict[str, Any]) -> Behaviour:
     """Ada and each thing that a message names; a fact is the message."""
     if body["response_format"]["json_schema"]["name"] == "SummarizedContent":
         return faults.says(json.dumps({"summary": "What Ada likes.", "description": ""}))
-    said = re.findall(r"(Ada: .+)\.", body["messages"][-1]["content"])
-    named = [(thing, line) for line in said for thing in THINGS if thing in line]
+    messages = re.findall(r"(Ada: .+)\.", body["messages"][-1]["content"])
+    named = [(thing, line) for line in messages for thing in THINGS if thing in line]
     nodes = [{"id": one, "name": one, "type": "Thing", "description": one} for one, _ in named]
     edges = [
         {"source_node_id": "ada", "target_node_id": thing, "relationship_name": f"says_{i}"}
@@ -37,8 +37,8 @@ def graphiti(body: dict[str, Any]) -> Behaviour:
     """Ada and each thing that a message names; a fact is the message; "not" contradicts."""
     form = body["response_format"]["json_schema"]["name"]
     text = body["messages"][-1]["content"]
-    said = section(text, "CURRENT MESSAGE") or section(text, "CURRENT_MESSAGE")
-    lines = re.findall(r"Ada: ([^\"\n]+)\.", said)
+    message = section(text, "CURRENT MESSAGE") or section(text, "CURRENT_MESSAGE")
+    lines = re.findall(r"Ada: ([^\"\n]+)\.", message)
     named = [(thing, line) for line in lines for thing in THINGS if thing in line]
     answers: dict[str, Any] = {
         "ExtractedEntities": {
@@ -64,8 +64,8 @@ def graphiti(body: dict[str, Any]) -> Behaviour:
 
 def reference(text: str) -> str | None:
     time = section(text, "REFERENCE TIME") or section(text, "REFERENCE_TIME")
-    found = re.search(r"(20\d\d-\d\d-\d\d)[T ]", time)
-    return f"{found[1]}T00:00:00Z" if found else None
+    match = re.search(r"(20\d\d-\d\d-\d\d)[T ]", time)
+    return f"{match[1]}T00:00:00Z" if match else None
 
 
 def contradicted(text: str) -> list[int]:
@@ -94,26 +94,26 @@ def langmem(body: dict[str, Any]) -> Behaviour:
     text = "\n".join(str(message["content"]) for message in body["messages"])
     old = re.search(r"<instance id=(\w+)[^>]*>\n[^\n]*I like badminton", text)
     made: list[tuple[str, dict[str, Any]]] = []
-    for said in re.findall(r"(Ada: .+)\.", text.rpartition("<session_")[2]):
-        if "not like" in said and old:
-            patch = {"op": "replace", "path": "/content", "value": said}
+    for message in re.findall(r"(Ada: .+)\.", text.rpartition("<session_")[2]):
+        if "not like" in message and old:
+            patch = {"op": "replace", "path": "/content", "value": message}
             given = {"json_doc_id": old[1], "planned_edits": "so it is", "patches": [patch]}
             made.append(("PatchDoc", given))
         else:
-            made.append(("Memory", {"content": said}))
+            made.append(("Memory", {"content": message}))
     return calls(*made)
 
 
 def letta(body: dict[str, Any]) -> Behaviour:
     """Insert the sentences of the last message, one per step, then reply."""
-    said = body["messages"]
-    last = max(i for i, one in enumerate(said) if one["role"] == "user")
-    sentences = re.findall(r"Ada: [^\n]+\.", said[last]["content"])
-    done = sum(bool(one.get("tool_calls")) for one in said[last:])
+    messages = body["messages"]
+    last = max(i for i, one in enumerate(messages) if one["role"] == "user")
+    sentences = re.findall(r"Ada: [^\n]+\.", messages[last]["content"])
+    done = sum(bool(one.get("tool_calls")) for one in messages[last:])
     if done == len(sentences):
         return faults.says("Noted.")
     insert = ("archival_memory_insert", {"content": sentences[done]})
-    return calls(insert, prefix=f"{len(said)}_")  # the library merges equal ids
+    return calls(insert, prefix=f"{len(messages)}_")  # the library merges equal ids
 
 
 def lightrag(body: dict[str, Any]) -> Behaviour:
@@ -121,20 +121,20 @@ def lightrag(body: dict[str, Any]) -> Behaviour:
     prompt = body["messages"][-1]["content"]
     if "keyword extractor" in prompt:
         return faults.says('{"high_level_keywords": ["tastes"], "low_level_keywords": ["Ada"]}')
-    said = re.search(r"```\nAda: (.+?) (\w+)( any more)?\.\n```", prompt)
-    if said is None:  # whether something was missed
+    match = re.search(r"```\nAda: (.+?) (\w+)( any more)?\.\n```", prompt)
+    if match is None:  # whether something was missed
         return faults.says("<|COMPLETE|>")
-    row = f"Ada: {said[1]} {said[2]}{said[3] or ''}"
-    rows = [("entity", "Ada", "person", row), ("entity", said[2], "thing", row)]
-    rows += [("relation", "Ada", said[2], "taste", row)]
+    row = f"Ada: {match[1]} {match[2]}{match[3] or ''}"
+    rows = [("entity", "Ada", "person", row), ("entity", match[2], "thing", row)]
+    rows += [("relation", "Ada", match[2], "taste", row)]
     return faults.says("\n".join([*("<|#|>".join(one) for one in rows), "<|COMPLETE|>"]))
 
 
 def mem0ai(body: dict[str, Any]) -> Behaviour:
     """Every new message is a fact in its own words."""
     new = body["messages"][-1]["content"].partition("## New Messages")[2].partition("\n## ")[0]
-    said = re.findall(r"(Ada: [^\"\n]+\.)", new)
-    rows = [{"id": str(i), "text": one, "attributed_to": "user"} for i, one in enumerate(said)]
+    messages = re.findall(r"(Ada: [^\"\n]+\.)", new)
+    rows = [{"id": str(i), "text": one, "attributed_to": "user"} for i, one in enumerate(messages)]
     return faults.says(json.dumps({"memory": rows}))
 
 
@@ -142,10 +142,10 @@ def mem0ai_graph(body: dict[str, Any]) -> Behaviour:
     """Every message is a fact; Ada is bound to what she names; "not" ends both kinds of memory."""
     text = body["messages"][-1]["content"]
     tools = {tool["function"]["name"] for tool in body.get("tools", ())}
-    said = re.findall(r"Ada: ([^\"'\n]+)\.", text.rpartition("New Information:")[2])
+    messages = re.findall(r"Ada: ([^\"'\n]+)\.", text.rpartition("New Information:")[2])
     if "establish_relationships" in tools and text.endswith("love pizza"):
-        said = ["I love pizza"]  # a memory that is deleted, a fact without a full stop
-    named = [(thing, line) for line in said for thing in THINGS if thing in line]
+        messages = ["I love pizza"]  # a memory that is deleted, a fact without a full stop
+    named = [(thing, line) for line in messages for thing in THINGS if thing in line]
     if "extract_entities" in tools:
         names = ["Ada", *(thing for thing in THINGS if thing in text)]
         rows = [{"entity": name, "entity_type": "thing"} for name in names]
@@ -159,10 +159,10 @@ def mem0ai_graph(body: dict[str, Any]) -> Behaviour:
         return calls(("establish_relationships", {"entities": rows}))
     if "delete_graph_memory" in tools:
         old = {"source": "ada", "relationship": "says", "destination": "badminton"}
-        gone = any("not like" in line for line in said)
+        gone = any("not like" in line for line in messages)
         return calls(("delete_graph_memory", old)) if gone else faults.says("Nothing to delete.")
     if len(body["messages"]) == 2:
-        return faults.says(json.dumps({"facts": [f"Ada: {line}" for line in said]}))
+        return faults.says(json.dumps({"facts": [f"Ada: {line}" for line in messages]}))
     return faults.says(json.dumps({"memory": changes(text)}))
 
 

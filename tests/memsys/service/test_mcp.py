@@ -122,7 +122,7 @@ def test_update_and_delete_change_one_memory(store):
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "said"),
+    ("name", "arguments", "message"),
     [
         ("nothing", {}, "tool: 'nothing' is none of add_memory, search_memory,"),
         ("add_memory", {"text": "tea"}, "add_memory: user_id: Field required"),
@@ -132,10 +132,10 @@ def test_update_and_delete_change_one_memory(store):
         ("update_memory", {"id": "x", "text": "tea", "user_id": "ana"}, "has no such memory"),
     ],
 )
-def test_errors_are_one_line_that_the_agent_sees(store, name, arguments, said):
+def test_errors_are_one_line_that_the_agent_sees(store, name, arguments, message):
     (error,) = ask(store, (name, arguments))
     assert error.startswith("error: ")
-    assert (said in error, "\n" in error) == (True, False)
+    assert (message in error, "\n" in error) == (True, False)
 
 
 def test_an_unforeseen_error_tells_nothing_of_itself(store, monkeypatch, caplog):

@@ -199,7 +199,7 @@ def test_create(ask):
     raw = add(CHAT, agent_id="guide", run_id="r1", infer=False, version="v1.1")
     assert [one["memory"] for one in raw["results"]] == [*("I love science fiction.", "Noted.")]
     assert [one["run_id"] for one in raw["results"]] == ["r1", "r1"]
-    assert [len(add(said, infer=False)["results"]) for said in (CHAT[1], "I row")] == [1, 1]
+    assert [len(add(messages, infer=False)["results"]) for messages in (CHAT[1], "I row")] == [1, 1]
     procedure = add(CHAT, agent_id="guide", memory_type="procedural_memory")
     assert procedure["results"][0]["memory"].startswith("Objective: Fire a bowl\n")
     shown = "[image: A kiln of brick.]"

@@ -241,10 +241,10 @@ def test_a_folder_that_is_no_path_is_refused(folder):
 
 def test_an_update_sets_the_title_and_lexical_search_finds_it(tmp_path):
     with memory(tmp_path, start="lexical") as store:
-        said = "bowl", "cup", "seedlings"  # a word of one text in two has no weight
-        first, other, _ = (store.add(text, user_id="mara").changes[0] for text in said)
+        messages = "bowl", "cup", "seedlings"  # a word of one text in two has no weight
+        first, other, _ = (store.add(text, user_id="mara").changes[0] for text in messages)
         titles = lambda: [one.title for one in store.get_all(user_id="mara")]  # noqa: E731
-        assert titles() == list(said)  # by rule
+        assert titles() == list(messages)  # by rule
         assert store.search("pottery", user_id="mara", top_k=1)[0].relevance == 0
         change = store.update(other.id, title="Pottery")
         assert (change.old, change.new) == ("cup", "cup")

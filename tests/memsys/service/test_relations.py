@@ -31,12 +31,12 @@ def model(**own: Any) -> Scripted:
     """Writes no facts, and whatever relation a message "A - r - B" states."""
 
     def stated(prompt: str) -> list[Any]:
-        said = prompt.rpartition("1. Mara: ")[2].splitlines()[0]
-        return [relation(*said.split(" - "))] if said.count(" - ") == 2 else []
+        message = prompt.rpartition("1. Mara: ")[2].splitlines()[0]
+        return [relation(*message.split(" - "))] if message.count(" - ") == 2 else []
 
     def named(prompt: str) -> list[Any]:
-        said = prompt.rpartition("1. ")[2].splitlines()[0].removeprefix("Mara: ")
-        return [entity(one) for one in said.split(" - ")[::2]]
+        message = prompt.rpartition("1. ")[2].splitlines()[0].removeprefix("Mara: ")
+        return [entity(one) for one in message.split(" - ")[::2]]
 
     return Scripted(**{"entities": named, "relations": stated, "operations": [ADD], **own})
 
@@ -200,7 +200,7 @@ def rows(folder: Path) -> tuple[int, int]:
 
 
 def test_facts_and_relations_are_those_of_the_benchmark(tmp_path, parts):
-    told = [f"Mara - {verb} - {what}" for verb in ("owns", "likes") for what in ("kiln", "kelp")]
+    lines = [f"Mara - {verb} - {what}" for verb in ("owns", "likes") for what in ("kiln", "kelp")]
     numbers = {name: getattr(settings(), name) for name in settings().__dataclass_fields__}
     facts = {"prompt": "facts_extract", "summary_prompt": None, "exchange": 1, "recent": 0}
     update = {"calls": "tools", "similar": 3, "prompt": "mem0_update"}
@@ -210,7 +210,7 @@ def test_facts_and_relations_are_those_of_the_benchmark(tmp_path, parts):
         **{"store": NetworkxRelations(), "graph": numbers, "relations": SEARCH},
     )
     with opened(tmp_path, model(facts=remembered)) as store:
-        for number, text in enumerate(told, 1):
+        for number, text in enumerate(lines, 1):
             benchmarked.ingest(session(number, MAY.replace(day=number), ("Mara", text)))
             say(store, text, f"D{number}:1", MAY.replace(day=number))
         for question in ("Who owns a kiln?", "kelp", "nothing"):

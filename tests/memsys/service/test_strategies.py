@@ -185,11 +185,11 @@ def test_more_or_fewer_results_than_a_strategy_is_set_to(tmp_path, strategy, own
 
 def test_full_context_is_everything_in_order_or_the_newest(tmp_path):
     with opened(tmp_path, settings_of("full_context") | {"budget": 40}) as store:
-        said = [f"news {number}" for number in range(14)]
-        for text in said:
+        lines = [f"news {number}" for number in range(14)]
+        for text in lines:
             store.add(text, user_id="mara")
-        assert texts(store.search("anything", user_id="mara")) == said
-        assert texts(store.search("anything", user_id="mara", top_k=2)) == said[-2:]
+        assert texts(store.search("anything", user_id="mara")) == lines
+        assert texts(store.search("anything", user_id="mara", top_k=2)) == lines[-2:]
 
 
 # Of the others, test_every_strategy_ranks_as_in_the_benchmark shows that settings are accepted.
@@ -215,10 +215,10 @@ def test_relations_that_a_model_wrote_link_memories(tmp_path, monkeypatch, parts
     relations = json.loads(option(**{**OPTIONS, "graph": "relations"}))["graph"] | {"exchange": 1}
     benchmarked = strategy_of(chosen, parts, graph=instantiate(relations), llm=llm)
     monkeypatch.setattr(NoModel, "open", lambda *_: llm)
-    said = [f"Mara - {verb} - {what}" for what in ("kiln", "kelp") for verb in ("owns", "sold")]
+    lines = [f"Mara - {verb} - {what}" for what in ("kiln", "kelp") for verb in ("owns", "sold")]
     with opened(tmp_path, chosen, graph=relations) as store:
         assert not store.enable_graph
-        for number, text in enumerate(said, 1):
+        for number, text in enumerate(lines, 1):
             day = datetime(2024, 6, number)
             one = session(number, day, ("Mara", text), ("Noor", f"Good news {number}"))
             benchmarked.ingest(one)

@@ -197,9 +197,9 @@ def test_threads_share_one_store(tmp_path):
 
 
 def test_threads_write_the_relations_of_one_owner(tmp_path):
-    said = [f"Mara - does{number} - kiln" for number in range(12)]
+    messages = [f"Mara - does{number} - kiln" for number in range(12)]
     with opened(tmp_path) as store, ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda text: say(store, text), said))
+        list(pool.map(lambda text: say(store, text), messages))
         with closing(sqlite3.connect(tmp_path / "relations.sqlite")) as db:
             stored = db.execute("SELECT name FROM relations ORDER BY name").fetchall()
             (mentions,) = db.execute("SELECT mentions FROM nodes WHERE id = 'kiln'").fetchone()

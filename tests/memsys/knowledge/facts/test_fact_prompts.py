@@ -35,8 +35,8 @@ def test_examples_of_our_own_show_the_form_and_none_becomes_a_fact(name):
     replies = [json.loads(reply)["facts"] for _, reply in examples]
     assert [] in replies
     assert any(len(rows) > 1 for rows in replies)
-    for (said, reply), rows in zip(examples, replies, strict=True):
-        shown = len(re.findall(r"^\d+\. ", said, re.MULTILINE))
+    for (messages, reply), rows in zip(examples, replies, strict=True):
+        shown = len(re.findall(r"^\d+\. ", messages, re.MULTILINE))
         assert violation(json.loads(reply), extraction_schema(shown, shown)) is None
         assert all(1 <= number <= shown for row in rows for number in row["turns"])
     llm = Planned([facts(*(row for rows in replies for row in rows))])

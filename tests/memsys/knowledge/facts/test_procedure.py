@@ -128,8 +128,8 @@ def test_the_example_of_our_own_prompt_is_a_valid_record(make):
     "changed", ["Ferry 14: 8:15", "9.5 €", '{"seats": 4}', "Ferry 14: 08:15, 9.50 € and 3 seats"]
 )
 def test_a_result_that_was_changed_is_a_fault_and_is_marked(make, changed):
-    said = reply(row("Asked", "Ferry 14: 08:15, 9.50 €"), row("Looked again", changed))
-    (text, events), _ = asked(make, said)
+    message = reply(row("Asked", "Ferry 14: 08:15, 9.50 €"), row("Looked again", changed))
+    (text, events), _ = asked(make, message)
     (event,) = [one for one in events if "fault" in one]
     assert (event["fault"], event["detail"], event["number"]) == ("not_verbatim", changed, 2)
     # No progress, no line of it
@@ -164,26 +164,26 @@ def test_what_is_no_history_is_refused_before_any_call(make, messages, message):
 
 @pytest.mark.parametrize("text", ["Steps of: {history}", "Note the steps, {briefly}."])
 @pytest.mark.parametrize(
-    ("as_file", "said"),
+    ("as_file", "output"),
     [
         (True, "OPEN, CLICK"),
         (False, "```text\nOPEN, CLICK\n```"),
         (False, "<think>Hm.</think>\nOPEN, CLICK "),
     ],
 )
-def test_a_prompt_of_one_s_own_replaces_the_whole_template(make, tmp_path, text, as_file, said):
+def test_a_prompt_of_one_s_own_replaces_the_whole_template(make, tmp_path, text, as_file, output):
     """Its reply is stored as it is, but for code fences."""
     path = tmp_path / "own.txt"
     path.write_text(text, encoding="utf-8")
     own = {"prompt": str(path)} if as_file else {"instead": text}
-    (made, (event,)), body = asked(make, said, RUN[:1], **own)
+    (made, (event,)), body = asked(make, output, RUN[:1], **own)
     assert (made, "steps" in event) == ("OPEN, CLICK", False)
     assert "response_format" not in body
-    told = "Steps of: [1] user: Book me a seat on the first ferry."
+    expected = "Steps of: [1] user: Book me a seat on the first ferry."
     request = {"role": "user", "content": "Write the procedural memory of this run."}
     whole = [{"role": "system", "content": text}, RUN[0], request]
     has_place = "{history}" in text
-    assert body["messages"] == ([{"role": "user", "content": told}] if has_place else whole)
+    assert body["messages"] == ([{"role": "user", "content": expected}] if has_place else whole)
 
 
 def test_a_record_that_was_cut_off_is_an_error_that_names_the_limit(make):

@@ -45,7 +45,7 @@ def finder(written: Written, embedder: CachedEmbedder, **own: Any) -> RelationFi
     )
 
 
-def told(embedder: CachedEmbedder, asked: Any = (), **own: Any) -> tuple[Written, RelationFinder]:
+def make(embedder: CachedEmbedder, asked: Any = (), **own: Any) -> tuple[Written, RelationFinder]:
     llm = Scripted(entities=[NAMES, *asked], relations=[ROWS])
     written = Written(llm, embedder)
     written.read(2, "Mara owns kelp, a flute, a kayak and an anvil. Theo plays flute in Bergen.")
@@ -58,7 +58,7 @@ def texts(found: Any) -> list[str]:
 
 
 def test_by_entity_the_subgraph_is_found_ranked_by_words(bag_of_words):
-    _, find = told(bag_of_words, by="entity", limit=2)
+    _, find = make(bag_of_words, by="entity", limit=2)
     found, trace = find.find("Who plays the flute?")
     assert set(texts((found,))) == {"Theo plays flute", "Mara owns flute"}  # in both directions
     assert trace["entities"] == ["plays", "flute"]
@@ -72,7 +72,7 @@ def test_a_further_hop_stands_behind_the_nearer_ones(bag_of_words):
     asked = [[entity("flute", "thing")]] * 2
     question = "Where is the house of who has a flute?"
     own = {"by": "entity", "query_entities": "llm"}
-    written, find = told(bag_of_words, asked, **own, limit=9)
+    written, find = make(bag_of_words, asked, **own, limit=9)
     assert set(texts(find.find(question))) == {"Theo plays flute", "Mara owns flute"}
     found = texts(finder(written, bag_of_words, **own, limit=9, hops=2).find(question))
     assert len(found) == len(ROWS)
@@ -85,7 +85,7 @@ def test_a_further_hop_stands_behind_the_nearer_ones(bag_of_words):
 
 def test_of_both_ways_none_takes_all_the_places(bag_of_words):
     asked = [[entity("Bergen", "place")]]
-    _, find = told(bag_of_words, asked, query_entities="llm", limit=2)
+    _, find = make(bag_of_words, asked, query_entities="llm", limit=2)
     found, trace = find.find("Mara owns a kayak, a flute and kelp?")
     assert len(found) == 2
     assert "Theo lives in Bergen" in texts((found,))
@@ -96,7 +96,7 @@ def test_of_both_ways_none_takes_all_the_places(bag_of_words):
 
 
 def test_by_triple_only_what_is_like_the_question(bag_of_words):
-    _, find = told(bag_of_words, by="triple", similarity=0.6)
+    _, find = make(bag_of_words, by="triple", similarity=0.6)
     (found,), trace = find.find("Where in Bergen does Theo live?")
     assert (found.memory.content, trace["entities"]) == ("Theo lives in Bergen", [])
     assert found.score >= 0.6
@@ -105,7 +105,7 @@ def test_by_triple_only_what_is_like_the_question(bag_of_words):
 
 def test_a_model_names_the_question_s_entities(bag_of_words):
     asked = [[entity("Mara", "person")], LLMError("gone")]
-    _, find = told(bag_of_words, asked, by="entity", query_entities="llm", limit=1)
+    _, find = make(bag_of_words, asked, by="entity", query_entities="llm", limit=1)
     # Of the relations around her, the one with the words of the question is the best.
     assert texts(find.find("Does she own a kayak?")) == ["Mara owns kayak"]
     with pytest.raises(LLMError, match="gone"):
@@ -124,7 +124,7 @@ def test_a_question_about_me_is_about_the_user(bag_of_words, question):
 
 
 def test_a_found_relation_is_a_candidate_that_the_graph_added(bag_of_words):
-    written, find = told(bag_of_words)
+    written, find = make(bag_of_words)
     llm = written.extractor._llm
     llm.plans["relations"] = [[relation("Mara", "owns", "kelp")]]
     written.read(9, "Mara owns kelp.")

@@ -91,9 +91,9 @@ def serving(
         ) as process,
     ):
         try:
-            told = process.stdout.readline()
-            assert told, (folder / "server.log").read_text()
-            yield Served(told.split("/docs")[0], process, key)
+            output = process.stdout.readline()
+            assert output, (folder / "server.log").read_text()
+            yield Served(output.split("/docs")[0], process, key)
         finally:
             process.kill()
 

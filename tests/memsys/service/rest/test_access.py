@@ -107,14 +107,14 @@ def test_what_only_this_machine_can_reach():
     ids=["with a key, under any name", "under the name of a proxy"],
 )
 def test_which_names_it_serves_under(tmp_path, monkeypatch, arguments, key):
-    told = []
+    statuses = []
 
     def asked(server: uvicorn.Server, sockets: Any) -> None:
         """In place of the server's loop: within this process, while the memory is open."""
         (listening,) = sockets
         assert listening.getsockname()[0] == ("0.0.0.0" if key else "127.0.0.1")  # noqa: S104
         named, other = {"Host": "memories.example"}, {"Host": "other.example"}
-        told.extend(
+        statuses.extend(
             ask(server.config.app, "GET", "/memories?user_id=m", None, headers).status
             for headers in (named | {"X-API-Key": key or ""}, named, other)
         )
@@ -128,7 +128,7 @@ def test_which_names_it_serves_under(tmp_path, monkeypatch, arguments, key):
         monkeypatch.setenv("MEMSYS_API_KEY", key)
     files = ["--config", str(tmp_path / "mine.yaml"), "--folder", str(tmp_path / "memories")]
     assert serve.main([*files, "--port", "0", *arguments]) == 0
-    assert told == ([200, 401, 401] if key else [200, 200, 403])
+    assert statuses == ([200, 401, 401] if key else [200, 200, 403])
 
 
 BEYOND = "can be reached from other machines; set MEMSYS_API_KEY"
