@@ -99,7 +99,7 @@ def choose(tools: Sequence[Tool], wanted: Wanted) -> Chosen:
     add, search = _tool(tools, "add", wanted), _tool(tools, "search", wanted)
     owner = _owner(add[0], search[0], wanted)
     delete = None
-    if wanted.delete_tool is not None or len(_best(tools, "delete", wanted)) == 1:
+    if wanted.delete_tool is not None or len(_best_tools(tools, "delete", wanted)) == 1:
         delete = _choice(*_tool(tools, "delete", wanted), "delete", wanted, owner)
     return Chosen(
         _choice(*add, "add", wanted, owner),
@@ -139,7 +139,7 @@ def _fault(arguments: Mapping[str, Any], role: Role) -> str:
     return "" if places & _NEEDS[role] else f"no argument has {' or '.join(sorted(_NEEDS[role]))}"
 
 
-def _best(tools: Sequence[Tool], role: Role, wanted: Wanted) -> list[tuple[Tool, str]]:
+def _best_tools(tools: Sequence[Tool], role: Role, wanted: Wanted) -> list[tuple[Tool, str]]:
     """Return the tools of most points for `role`, and why; any arguments fit if they are set."""
     is_free = getattr(wanted, f"{role}_arguments", None) is not None
     rated = [(tool, *points(tool, role)) for tool in tools]
@@ -160,7 +160,7 @@ def _tool(tools: Sequence[Tool], role: Role, wanted: Wanted) -> tuple[Tool, str]
         best = [(tool, f"set by strategy.{setting}") for tool in tools if tool.name == name]
         wrong = f"the server has no tool {name!r:.60}"
     else:
-        best = _best(tools, role, wanted)
+        best = _best_tools(tools, role, wanted)
         equal = " and ".join(tool.name for tool, _ in best)
         wrong = f"{equal} fit equally well" if best else f"no tool that {_DOES[role]} was found"
     if len(best) != 1:

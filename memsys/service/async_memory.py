@@ -17,7 +17,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _in_a_thread(
+def _as_coroutine(
     operation: Callable[Concatenate[Memory, P], T],
 ) -> Callable[Concatenate[AsyncMemory, P], Awaitable[T]]:
     """Return `operation` as a coroutine of an AsyncMemory."""
@@ -49,18 +49,18 @@ class AsyncMemory(AbstractAsyncContextManager["AsyncMemory"]):
         yield from ()
         return self
 
-    add = _in_a_thread(Memory.add)
-    search = _in_a_thread(Memory.search)
-    context = _in_a_thread(Memory.context)
-    get = _in_a_thread(Memory.get)
-    get_all = _in_a_thread(Memory.get_all)
-    update = _in_a_thread(Memory.update)
-    delete = _in_a_thread(Memory.delete)
-    delete_all = _in_a_thread(Memory.delete_all)
-    history = _in_a_thread(Memory.history)
-    reset = _in_a_thread(Memory.reset)
-    compact = _in_a_thread(Memory.compact)
-    close = _in_a_thread(Memory.close)
+    add = _as_coroutine(Memory.add)
+    search = _as_coroutine(Memory.search)
+    context = _as_coroutine(Memory.context)
+    get = _as_coroutine(Memory.get)
+    get_all = _as_coroutine(Memory.get_all)
+    update = _as_coroutine(Memory.update)
+    delete = _as_coroutine(Memory.delete)
+    delete_all = _as_coroutine(Memory.delete_all)
+    history = _as_coroutine(Memory.history)
+    reset = _as_coroutine(Memory.reset)
+    compact = _as_coroutine(Memory.compact)
+    close = _as_coroutine(Memory.close)
 
     async def __aexit__(self, *error: object) -> None:
         """Close the memory at the end of an `async with` block."""

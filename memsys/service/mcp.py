@@ -201,7 +201,7 @@ def list_memories(
 @_tool(reads=True)
 def get_memory(memory: Memory, user_id: _User, id: _MemoryId) -> Reply:  # noqa: A002 - as the tool
     """Read one memory by its id."""
-    return _row(_of_user(memory, user_id, id))
+    return _row(_record_of_user(memory, user_id, id))
 
 
 @_tool(destroys=True)
@@ -218,20 +218,20 @@ def update_memory(
     ] = None,
 ) -> Reply:
     """Replace text, metadata or time of one memory, for example if it is no longer true."""
-    _of_user(memory, user_id, id)
+    _record_of_user(memory, user_id, id)
     memory.update(id, text, metadata=metadata, time=time)
-    return _row(_of_user(memory, user_id, id))
+    return _row(_record_of_user(memory, user_id, id))
 
 
 @_tool(destroys=True)
 def delete_memory(memory: Memory, user_id: _User, id: _MemoryId) -> Reply:  # noqa: A002
     """Delete one memory, for example if the user asks to forget it."""
-    _of_user(memory, user_id, id)
+    _record_of_user(memory, user_id, id)
     memory.delete(id)
     return {"id": id, "event": "DELETE"}
 
 
-def _of_user(memory: Memory, user_id: str, id_: str) -> MemoryRecord:
+def _record_of_user(memory: Memory, user_id: str, id_: str) -> MemoryRecord:
     """Return the memory `id_`. Raises InputError if the user has none of this id."""
     record = memory.get(id_)
     if record is None or record.owner.user_id != user_id:

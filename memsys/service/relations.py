@@ -135,7 +135,7 @@ class RelationMemory:
         with self._lock:
             keys = [key for key, _ in self.parts(owner)]
             for key in keys:
-                self._reachable().clear(key)
+                self._configured_store().clear(key)
             with self._database.writing():  # last: after a kill the deletion can be repeated
                 delete = f"DELETE FROM relation_parts WHERE key {IN_LIST}"  # noqa: S608
                 self._database.execute(delete, (json.dumps(keys),))
@@ -152,7 +152,7 @@ class RelationMemory:
         with self._lock:
             keys = [key for (key,) in self._database.execute(query, list(ids.values()))]
             for key in keys:
-                forget_turns(self._reachable(), key, turns)
+                forget_turns(self._configured_store(), key, turns)
             with self._database.writing():
                 self._count(keys)
 
@@ -173,7 +173,7 @@ class RelationMemory:
             )
         return self._setup.relations, self._store
 
-    def _reachable(self) -> RelationStore:
+    def _configured_store(self) -> RelationStore:
         if self._store is None:
             raise InputError(
                 "relations: those of the owner are in a store that this configuration does not "

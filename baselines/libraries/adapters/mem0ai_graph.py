@@ -34,9 +34,9 @@ class Adapter:
     @property
     def about(self) -> dict[str, dict[str, Any]]:
         """The metadata of the memories by id."""
-        return {memory["id"]: memory["metadata"] for memory in self._stored()["results"]}
+        return {memory["id"]: memory["metadata"] for memory in self._stored_memories()["results"]}
 
-    def _stored(self) -> dict[str, Any]:
+    def _stored_memories(self) -> dict[str, Any]:
         stored: dict[str, Any] = self._memory.get_all(user_id=_USER, limit=10**6)
         return stored
 
@@ -73,5 +73,5 @@ class Adapter:
 
     def size(self) -> dict[str, int]:
         """Return the numbers of memories and relations."""
-        stored = self._stored()
+        stored = self._stored_memories()
         return {"memories": len(stored["results"]), "edges": len(stored.get("relations", ()))}

@@ -171,7 +171,7 @@ class FactExtractor:
         self._describe(new, log)
         first = self._index[new[0].id]
         before = self._dialogue[max(first - self._settings.recent, 0) : first]
-        shown = [*before, *((time, self._as_seen(turn)) for turn in new)]
+        shown = [*before, *((time, self._shown_turn(turn)) for turn in new)]
         role = "assistant_facts" if subject == "assistant" else "facts"
         prompt = self.prompts.get(role, self.prompts["facts"])
         if self._part is not None:
@@ -205,7 +205,7 @@ class FactExtractor:
             return
         text = prompt.fill(
             summary=self.summary or _NOTHING,
-            messages="\n".join(line(self._as_seen(turn)) for turn in session.turns),
+            messages="\n".join(line(self._shown_turn(turn)) for turn in session.turns),
             time=stamp(session.time),
         )
         try:
@@ -232,7 +232,7 @@ class FactExtractor:
             if description is not None:
                 self._dialogue[index] = time, replace(turn, caption=description, image=None)
 
-    def _as_seen(self, turn: Turn) -> Turn:
+    def _shown_turn(self, turn: Turn) -> Turn:
         index = self._index.get(turn.id)
         return turn if index is None else self._dialogue[index][1]
 

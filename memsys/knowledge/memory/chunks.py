@@ -52,18 +52,18 @@ class Chunks(MemoryBuilder):
             self._open += ((token, turn.id) for token in _tokens_of(text))
         pieces = []
         while len(self._open) > self._size:
-            pieces.append(self._first())
-            self._close(self._end())
-        return [*pieces, self._first()] if self._open else pieces
+            pieces.append(self._first_chunk())
+            self._close(self._chunk_end())
+        return [*pieces, self._first_chunk()] if self._open else pieces
 
-    def _first(self) -> tuple[str, str, tuple[str, ...]]:
+    def _first_chunk(self) -> tuple[str, str, tuple[str, ...]]:
         """Return the chunk that begins with the first open token."""
-        tokens = self._open[: self._end()]
+        tokens = self._open[: self._chunk_end()]
         text = b"".join(token for token, _ in tokens).decode("utf-8")
         turns = tuple(dict.fromkeys(turn for _, turn in tokens))
         return f"c{self._full + 1}", text, turns
 
-    def _end(self) -> int:
+    def _chunk_end(self) -> int:
         """Return the number of open tokens in the next chunk, which ends after a character."""
         end = min(self._size, len(self._open))
         while end < len(self._open) and 0x80 <= self._open[end][0][0] < 0xC0:

@@ -143,7 +143,7 @@ class ChatMessage(Strict):
     tool_call_id: ShortText | None = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _check_content(self) -> Self:
         if not self.content and self.tool_calls is None:
             raise ValueError("a message has a content or tool_calls")
         return self
@@ -216,7 +216,7 @@ class AddRequest(_Owned):
 
     @field_validator("messages")
     @classmethod
-    def _few_images(cls, messages: str | ChatMessage | list[ChatMessage]) -> Any:
+    def _check_images(cls, messages: str | ChatMessage | list[ChatMessage]) -> Any:
         listed = messages if isinstance(messages, list) else [messages]
         contents = [message.content for message in listed if isinstance(message, ChatMessage)]
         parts = [part for raw in contents for part in (raw if isinstance(raw, list) else [raw])]
