@@ -73,35 +73,35 @@ def _compare(options: argparse.Namespace) -> None:
     if options.out is not None and options.against == "all":
         raise InputError("--out: writes differences to one run; use --against first or best")
     runs = load_runs(options.runs, complete=False)
-    found = compared(runs, options.score, options.type)
-    if options.against != "first" and not found.against:
-        runs = best_first(runs, found, options.type)
-        found = compared(runs, options.score, options.type)
-    if found.against and not options.force:
-        raise InputError("; ".join(found.against) + "; or use --force to compare anyway")
-    tables = found.tables(options.seed)
+    result = compared(runs, options.score, options.type)
+    if options.against != "first" and not result.against:
+        runs = best_first(runs, result, options.type)
+        result = compared(runs, options.score, options.type)
+    if result.against and not options.force:
+        raise InputError("; ".join(result.against) + "; or use --force to compare anyway")
+    tables = result.tables(options.seed)
     if not any(tables):
         labels = ", ".join(run.label for run in runs)
         where = f" of {options.type}" if options.type else ""
         raise InputError(f"{labels}: no question{where} has a score in every run")
-    warnings = [f"forced: {objection}" for objection in found.against]
-    warnings += notes(runs, found.counted)
+    warnings = [f"forced: {objection}" for objection in result.against]
+    warnings += notes(runs, result.counted)
     for run in runs:
         print(f"{run.label}: {run.folder}")
     for warning in warnings:
         print(sentence(f"note: {warning}"))
     if options.against == "all":
         type_ = options.type or OVERALL
-        of_pairs = found.pairs(len(runs), type_, options.seed)  # the best run is the first
+        of_pairs = result.pairs(len(runs), type_, options.seed)  # the best run is the first
         for rows in of_pairs:
             print(f"\n{rows[0].key}, {type_name(type_, types_of(runs))}")
             print(contrasts.pairs(rows, runs).text())
         print("\n" + sentence(contrasts.method(of_pairs, runs, "its reference")))
         return
-    titled = [(title(m), rows) for (m, _), rows in zip(found.counted, tables, strict=True) if rows]
+    titled = [(title(m), rows) for (m, _), rows in zip(result.counted, tables, strict=True) if rows]
     for name, rows in titled:
         print(f"\n{name}\n{contrasts.table(rows, runs).text()}")
-    how = contrasts.method(tables, runs, extra=found.extra)
+    how = contrasts.method(tables, runs, extra=result.extra)
     print("\n" + sentence(how))
     if options.out is not None:
         names = write(options.out, titled, runs, warnings, how)
@@ -172,22 +172,22 @@ def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
 def _forest(axes: Axes, rows: Sequence[Row], runs: Sequence[Run], others: Sequence[Look]) -> None:
     """Draw the rows of a measure, the runs of each type below its name."""
     axes.axvline(0, color="black", linewidth=1)
-    differences = [one.difference for row in rows for one in row.contrasts]
-    ends = [abs(end) for one in differences for end in (one.value, one.low, one.high)]
+    differences = [contrast.difference for row in rows for contrast in row.contrasts]
+    ends = [abs(end) for gap in differences for end in (gap.value, gap.low, gap.high)]
     edge = 1.08 * max((end for end in ends if not isnan(end)), default=0.0) or 0.01
     ticks: dict[float, str] = {}
     for number, (row, name) in enumerate(zip(rows, _labels(rows, runs), strict=True)):
         top = number * (len(others) + 1)
         ticks[top] = f"{name} "
-        for i, (one, look) in enumerate(zip(row.contrasts, others, strict=True), 1):
-            found, ticks[top + i] = one.difference, look.name
-            axes.plot([found.low, found.high], [top + i] * 2, color=look.hex)
-            shown = one.verdict != NOT_SHOWN
+        for i, (result, look) in enumerate(zip(row.contrasts, others, strict=True), 1):
+            gap, ticks[top + i] = result.difference, look.name
+            axes.plot([gap.low, gap.high], [top + i] * 2, color=look.hex)
+            shown = result.verdict != NOT_SHOWN
             face: dict[str, Any] = {"mfc": look.hex if shown else "white", "mec": look.hex}
-            axes.plot(found.value, top + i, look.symbol, ms=look.size, markeredgewidth=1.2, **face)
+            axes.plot(gap.value, top + i, look.symbol, ms=look.size, markeredgewidth=1.2, **face)
             style: dict[str, Any] = {"va": "center", "weight": "bold" if shown else "normal"}
             axes.text(
-                edge * 1.03, top + i, contrasts.difference_text(row, one), fontsize=8.5, **style
+                edge * 1.03, top + i, contrasts.difference_text(row, result), fontsize=8.5, **style
             )
     axes.set(xlim=(-edge, edge), ylim=(max(ticks) + 0.6, -0.6))
     axes.set_yticks(list(ticks), list(ticks.values()))

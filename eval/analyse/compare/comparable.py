@@ -75,7 +75,7 @@ def compared(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> Co
     against = objections(runs, measures, names)
     beside, first = [], measures[0]
     of_answers = first.ranking is None and first.key != ABSTAINED
-    if not names and not against and of_answers and all(has_score(one, RECALL) for one in runs):
+    if not names and not against and of_answers and all(has_score(run, RECALL) for run in runs):
         beside = [Measure(RECALL, first.types)]
     if beside and objections(runs, beside, [RECALL]):
         beside = []
@@ -83,19 +83,19 @@ def compared(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> Co
     return Compared(counted, len(beside), against)
 
 
-def best_first(runs: Sequence[_R], found: Compared, type_: str | None) -> list[_R]:
+def best_first(runs: Sequence[_R], comparison: Compared, type_: str | None) -> list[_R]:
     """Return the runs in order of the first measure's mean on `type_` (None: overall, or the only
     type), the best first.
     """
-    measure, shared = found.counted[0]
-    chosen = type_ or (OVERALL if OVERALL in measure.types else measure.types[-1])
-    mask = shared.of(chosen)
+    measure, shared = comparison.counted[0]
+    scored_type = type_ or (OVERALL if OVERALL in measure.types else measure.types[-1])
+    mask = shared.of(scored_type)
     if not mask.any():
         return list(runs)
-    sign = 1 if lower_is_better(measure.key, chosen) else -1
+    sign = 1 if lower_is_better(measure.key, scored_type) else -1
     total = np.mean if measure.quantity is None else measure.quantity.total
     means = [sign * total(scores) for scores in shared.scores[:, mask]]
-    return [run for _, run in sorted(zip(means, runs, strict=True), key=lambda one: one[0])]
+    return [run for _, run in sorted(zip(means, runs, strict=True), key=lambda pair: pair[0])]
 
 
 def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence[str]) -> list[str]:
@@ -108,15 +108,15 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
     for run in runs[1:]:
         pair = f"{first.label} and {run.label}"
         if not same_data(first, run):
-            files = " and ".join(data_files(one) for one in (first, run))
+            files = " and ".join(data_files(side) for side in (first, run))
             reasons.append(f"{pair} answered different data ({files}); run both on the same files")
-        keys = [key_name(one.manifest) for one in (first, run)]
+        keys = [key_name(side.manifest) for side in (first, run)]
         golds = [
             id_
-            for id_, one in first.records.items()
+            for id_, record in first.records.items()
             if (other := run.records.get(id_)) is not None
-            and one["question"] == other["question"]
-            and one.get("gold") != other.get("gold")
+            and record["question"] == other["question"]
+            and record.get("gold") != other.get("gold")
         ]
         if keys[0] != keys[1]:
             reasons.append(
@@ -128,10 +128,10 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
                 f"{pair} were scored by different gold answers to {len(golds)} questions "
                 f"({listed(golds)})"
             )
-        cited = [evidence_name(one.manifest) for one in (first, run)]
+        cited = [evidence_name(side.manifest) for side in (first, run)]
         metrics = [find(measure.key) for measure in measures]
         of_retrieval = any(measure.ranking is not None for measure in measures) or any(
-            one.applies_to in ("retrieval", "sessions", "ranking") for one in metrics if one
+            score.applies_to in ("retrieval", "sessions", "ranking") for score in metrics if score
         )
         if cited[0] != cited[1] and of_retrieval:
             reasons.append(
@@ -147,7 +147,7 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
         reasons += _depths(first, run, measures)
         for quantity in (measure.quantity for measure in measures):
             reasons += [] if quantity is None else quantities.objections(first, run, quantity)
-        judges = [_judge(one) for one in (first, run)]
+        judges = [_judge(side) for side in (first, run)]
         if any(measure.key == JUDGE for measure in measures) and judges[0] != judges[1]:
             reasons.append(
                 f"{pair} have different judges ({_named(judges[0])}; {_named(judges[1])}); "
@@ -163,8 +163,8 @@ def listed(ids: Sequence[str]) -> str:
 
 def _depths(first: Run, run: Run, measures: Sequence[Measure]) -> list[str]:
     """Return an objection to each measure of whole rankings, if these have different depths."""
-    used = [one.manifest["retrieval"] for one in (first, run)]
-    depths = [one["depth"] for one in used if one is not None]
+    used = [side.manifest["retrieval"] for side in (first, run)]
+    depths = [setting["depth"] for setting in used if setting is not None]
     if len(depths) < len(used) or depths[0] == depths[1]:
         return []
     shown = [depth or "all" for depth in depths]
@@ -214,9 +214,9 @@ def title(measure: Measure) -> str:
 
 def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> list[str]:
     """Return warnings: settings in which runs differ, unfinished runs, questions left out."""
-    first, found = runs[0], []
+    first, warnings = runs[0], []
     for run in runs[1:]:
-        imported = any(one.manifest.get("kind") == "imported" for one in (first, run))
+        imported = any(side.manifest.get("kind") == "imported" for side in (first, run))
         config, other = first.manifest["config"], run.manifest["config"]
         settings = [key for key in {**config, **other} if config.get(key) != other.get(key)]
         # Unless both strategies use vectors, the embedder explains no difference.
@@ -224,28 +224,28 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
         unused = {"embedder"} if "embedder" in settings and not vectors else set()
         shown = [name for name in settings if name not in unused]
         if shown and not imported:
-            found.append(f"{run.label} differs from {first.label} in: {', '.join(shown)}")
+            warnings.append(f"{run.label} differs from {first.label} in: {', '.join(shown)}")
         parts = differing(first.manifest, run.manifest, unused)
-        found += [f"{run.label} against {first.label}: {part}" for part in parts]
+        warnings += [f"{run.label} against {first.label}: {part}" for part in parts]
     for run in runs:
         if run.manifest.get("kind") == "imported":
-            found.append(f"{run.label}: imported answers, of unknown settings")
+            warnings.append(f"{run.label}: imported answers, of unknown settings")
         if run.manifest["status"] != "complete":
-            found.append(f"{run.label}: the run is {run.manifest['status']}, not complete")
+            warnings.append(f"{run.label}: the run is {run.manifest['status']}, not complete")
     for measure, shared in measures:
         if shared.left_out:
             why = "; ".join(
                 f"{label}: " + ", ".join(f"{count} {reason}" for reason, count in counts.items())
                 for label, counts in shared.why.items()
             )
-            found.append(
+            warnings.append(
                 f"{measure.key}: {len(shared.left_out)} questions do not count, {len(shared.ids)} "
                 f"do ({why}): {listed(shared.left_out)}"
             )
     sources = (row.get("judge_source") for run in runs for row in run.records.values())
     if any(measure.key == JUDGE for measure, _ in measures) and any(sources):
-        found.append("judge: verdicts as reported; that one judge gave them all is unverified")
+        warnings.append("judge: verdicts as reported; that one judge gave them all is unverified")
     few = [count for _, shared in measures if (count := len(set(shared.conversations))) < FEWEST]
     if any(few):
-        found.append(f"few conversations: intervals are {scope(few)}")
-    return found
+        warnings.append(f"few conversations: intervals are {scope(few)}")
+    return warnings

@@ -43,17 +43,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _show(names: Sequence[str], *, writing: bool) -> None:
     runs = [replace(run, label=run.folder.name) for run in load_runs(names, complete=False)]
     spendings = [prices.spending(run) for run in runs]
-    paid = [one for one in spendings if not _keyless(one)]
-    for one in spendings:
-        title = f"{one.run.label}: {one.run.strategy} on {one.run.manifest['dataset']}"
-        status = one.run.manifest["status"]
+    paid = [spent for spent in spendings if not _keyless(spent)]
+    for spent in spendings:
+        title = f"{spent.run.label}: {spent.run.strategy} on {spent.run.manifest['dataset']}"
+        status = spent.run.manifest["status"]
         so_far = "" if status == "complete" else f"; the run is {status}: so far"
-        if one not in paid and not writing:
-            count = f"{len(one.run.records):,} questions"
+        if spent not in paid and not writing:
+            count = f"{len(spent.run.records):,} questions"
             print(sentence(f"{title}: {count}, keyless: $0{so_far}"))
             continue
-        print(f"{title}\n{sentence(_about(one) + so_far)}")
-        print("" if writing else f"\n{by_phase(one).text()}\n")
+        print(f"{title}\n{sentence(_about(spent) + so_far)}")
+        print("" if writing else f"\n{by_phase(spent).text()}\n")
     if writing:
         summaries = [summarise(list(r.records.values()), r.manifest, r.seed) for r in runs]
         cells = [summary["by_type"][OVERALL] for summary in summaries]
@@ -66,25 +66,25 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
     print("\n" + "\n".join(map(sentence, _TEXTS["notes"])))
 
 
-def _keyless(one: prices.Spending) -> bool:
+def _keyless(spending: prices.Spending) -> bool:
     """Return whether the run is known to have called no model with a price."""
-    return all(phase.calls == 0 for phase in one.phases.values())
+    return all(phase.calls == 0 for phase in spending.phases.values())
 
 
-def _about(one: prices.Spending) -> str:
+def _about(spending: prices.Spending) -> str:
     """Return number of questions, models, date of the prices, and whether the run is complete."""
-    manifest, records = one.run.manifest, one.run.records.values()
+    manifest, records = spending.run.manifest, spending.run.records.values()
     reader = f"reader {manifest['models'].get('reader') or 'unknown'}"
     reader += f" ({manifest['llm']})" if manifest["llm"] else ", no language model"
     judge = manifest["judge"]
     parts = [
-        f"questions {len(records):,}, conversations {one.conversations}, {reader}, "
+        f"questions {len(records):,}, conversations {spending.conversations}, {reader}, "
         + (f"judge {judge['name']}" if judge else "no judge")
     ]
-    as_of = prices.price_dates(one.run)
-    if _keyless(one):
+    as_of = prices.price_dates(spending.run)
+    if _keyless(spending):
         parts.append("keyless: no model with a price was called")
-    elif all(phase.usd == 0 for phase in one.phases.values()):
+    elif all(phase.usd == 0 for phase in spending.phases.values()):
         parts.append("the price of its models is 0, as on your own machine")
     else:
         parts.append(
@@ -113,17 +113,17 @@ def by_phase(run: prices.Spending) -> Table:
 def per_question(runs: Sequence[prices.Spending]) -> Table:
     """Tokens and dollars of a question, and the break-even: a row for each run."""
     columns: dict[str, Callable[[prices.Spending], str]] = {
-        "run": lambda one: one.run.label,
-        "questions": lambda one: f"{len(one.run.records):,}",
-        "input tokens per question": lambda one: number(one.question.input_tokens, 1, UNKNOWN),
-        "output tokens per question": lambda one: number(one.question.output_tokens, 1, UNKNOWN),
-        "$ per question": lambda one: dollars(one.question.usd, UNKNOWN),
-        "judge $ per question": lambda one: dollars(
-            one.phases["judge"].per(len(one.run.records)).usd, UNKNOWN
+        "run": lambda run: run.run.label,
+        "questions": lambda run: f"{len(run.run.records):,}",
+        "input tokens per question": lambda run: number(run.question.input_tokens, 1, UNKNOWN),
+        "output tokens per question": lambda run: number(run.question.output_tokens, 1, UNKNOWN),
+        "$ per question": lambda run: dollars(run.question.usd, UNKNOWN),
+        "judge $ per question": lambda run: dollars(
+            run.phases["judge"].per(len(run.run.records)).usd, UNKNOWN
         ),
-        "ingestion $ per conversation": lambda one: dollars(one.conversation.usd, UNKNOWN),
-        "system $": lambda one: dollars(one.system.usd, UNKNOWN),
-        "break-even after questions": lambda one: _break_even(one, runs),
+        "ingestion $ per conversation": lambda run: dollars(run.conversation.usd, UNKNOWN),
+        "system $": lambda run: dollars(run.system.usd, UNKNOWN),
+        "break-even after questions": lambda run: _break_even(run, runs),
     }
     return Table.of(runs, columns)
 
@@ -133,7 +133,7 @@ def ingestion_table(runs: Sequence[tuple[Run, Cell]]) -> Table:
     with its summary's cell of types 1 to 4.
     """
     spendings = [prices.spending(run) for run, _ in runs]
-    columns = [_ingestion(one, runs[i][1], spendings) for i, one in enumerate(spendings)]
+    columns = [_ingestion(spending, runs[i][1], spendings) for i, spending in enumerate(spendings)]
     rows = [[name, *(column[name] for column in columns)] for name in columns[0]]
     return Table(["ingestion", *(run.label for run, _ in runs)], rows)
 
@@ -152,8 +152,8 @@ def _ingestion(run: prices.Spending, cell: Cell, runs: Sequence[prices.Spending]
     """Return the cells of a run's column by the name of their row."""
     lines = run.run.ingests
     sessions = len({(line["conversation"], line["session"]) for line in lines if line["session"]})
-    known = lines and all(line["usage"] is not None for line in lines)
-    seconds = sum(line["latency_ms"] for line in lines) / 1000 if known else None
+    has_usage = lines and all(line["usage"] is not None for line in lines)
+    seconds = sum(line["latency_ms"] for line in lines) / 1000 if has_usage else None
     sources = {line["latency_source"] for line in lines}
     sources |= {"shared" for line in lines if "shared_ms" in line}
     notes = [f" ({note})" for source, note in _TEXTS["not_live"].items() if source in sources]
@@ -177,9 +177,9 @@ def _ingestion(run: prices.Spending, cell: Cell, runs: Sequence[prices.Spending]
     failed = f" ({cell['errors']} errors)" if cell["errors"] else ""
     for score, (title, digits) in _TEXTS["scores"].items():
         text = UNJUDGED if score == "judge" else ABSENT
-        if found := interval_of(cell, score):
+        if average := interval_of(cell, score):
             source = cell.get("judge_source") if score == "judge" else None
-            parts = [interval(found, digits), *([source] if source else []), f"n={cell['n']}"]
+            parts = [interval(average, digits), *([source] if source else []), f"n={cell['n']}"]
             text = " ".join(parts) + failed
         column[f"{title}, types 1-4"] = text
     return column | {"break-even after questions of a conversation": _break_even(run, runs)}

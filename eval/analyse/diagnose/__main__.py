@@ -135,15 +135,15 @@ def expansion(run: Run, pairs: Sequence[Pair] | None) -> Section:
 def where_found(records: Sequence[Record], seed: int) -> Table:
     """Return shares of evidence turns found directly, by expansion only, or not at all, by type."""
     rows = []
-    for name, chosen in by_type(records):
-        turns = [(record, turn) for record in chosen for turn in sorted(set(record["evidence"]))]
+    for name, group in by_type(records):
+        turns = [(record, turn) for record in group for turn in sorted(set(record["evidence"]))]
         of = [record for record, _ in turns]
         ways = [
             *([turn in found_turns(record, way) for record, turn in turns] for way in ORIGINS),
             [turn not in found_turns(record) for record, turn in turns],
         ]
         shares = [percent(Sample.of(of, hits, seed).share()) for hits in ways]
-        rows.append([type_name(name), str(len(chosen)), str(len(turns)), *shares])
+        rows.append([type_name(name), str(len(group)), str(len(turns)), *shares])
     header = ["type", "n", "evidence turns", "found direct", "only by expansion", "missed"]
     return Table(header, rows)
 
@@ -151,12 +151,12 @@ def where_found(records: Sequence[Record], seed: int) -> Table:
 def memories(records: Sequence[Record], seed: int) -> Table:
     """Return memories per question reached and added by the graph, and precision by origin."""
     rows = []
-    for name, chosen in by_type(records):
-        direct, added = ([memory_ids(record, way) for record in chosen] for way in ORIGINS)
-        counts = ([len(record["trace"]["expansion"]) for record in chosen], [*map(len, added)])
-        means = [_count(chosen, one, seed) for one in counts]
-        shares = [_evidence_share(chosen, one, seed) for one in (added, direct)]
-        rows.append([type_name(name), str(len(chosen)), *means, *shares])
+    for name, group in by_type(records):
+        direct, added = ([memory_ids(record, way) for record in group] for way in ORIGINS)
+        counts = ([len(record["trace"]["expansion"]) for record in group], [*map(len, added)])
+        means = [_count(group, values, seed) for values in counts]
+        shares = [_evidence_share(group, ids, seed) for ids in (added, direct)]
+        rows.append([type_name(name), str(len(group)), *means, *shares])
     header = ["type", "n", "reached per question", "added per question"]
     return Table([*header, "of the added, evidence", "of the direct, evidence"], rows)
 
@@ -164,23 +164,23 @@ def memories(records: Sequence[Record], seed: int) -> Table:
 def displaced(pairs: Sequence[Pair], seed: int) -> Table:
     """Return memories and evidence turns that differ between the contexts of two runs, by type."""
     rows = []
-    for name, chosen in by_type(pairs, itemgetter(0)):
-        others = [theirs for _, theirs in chosen]
-        gone = [memory_ids(theirs) - memory_ids(mine) for mine, theirs in chosen]
-        gained = sum(len(found_turns(mine) - found_turns(theirs)) for mine, theirs in chosen)
-        lost = sum(len(found_turns(theirs) - found_turns(mine)) for mine, theirs in chosen)
+    for name, group in by_type(pairs, itemgetter(0)):
+        others = [theirs for _, theirs in group]
+        gone = [memory_ids(theirs) - memory_ids(mine) for mine, theirs in group]
+        gained = sum(len(found_turns(mine) - found_turns(theirs)) for mine, theirs in group)
+        lost = sum(len(found_turns(theirs) - found_turns(mine)) for mine, theirs in group)
         means = [_count(others, [*map(len, gone)], seed), _evidence_share(others, gone, seed)]
         turns = [str(gained), str(lost), signed(gained - lost, 0)]
-        rows.append([type_name(name), str(len(chosen)), *means, *turns])
+        rows.append([type_name(name), str(len(group)), *means, *turns])
     header = ["type", "n", "displaced per question", "of these, evidence"]
     return Table([*header, "gained", "lost", "net"], rows)
 
 
 def _differences(pairs: Sequence[Pair], seed: int) -> Table:
     named = {}
-    for name, chosen in by_type(pairs, itemgetter(0)):
-        values = [recall(mine) - recall(theirs) for mine, theirs in chosen]
-        named[type_name(name)] = Sample.of([mine for mine, _ in chosen], values, seed)
+    for name, group in by_type(pairs, itemgetter(0)):
+        values = [recall(mine) - recall(theirs) for mine, theirs in group]
+        named[type_name(name)] = Sample.of([mine for mine, _ in group], values, seed)
     return differences("type", named)
 
 
@@ -188,10 +188,10 @@ def _count(records: Sequence[Record], counts: Sequence[int], seed: int) -> str:
     return interval(Sample.of(records, counts, seed).mean(0.0), 2)
 
 
-def _evidence_share(records: Sequence[Record], chosen: Sequence[set[str]], seed: int) -> str:
-    """Format the share of `chosen` memories (a set of ids per record) that contain evidence."""
+def _evidence_share(records: Sequence[Record], id_sets: Sequence[set[str]], seed: int) -> str:
+    """Format the share of memories (`id_sets`: one set per record) that contain evidence."""
     holders, hits = [], []
-    for record, ids in zip(records, chosen, strict=True):
+    for record, ids in zip(records, id_sets, strict=True):
         wanted = set(record["evidence"])
         for id_, turns, *_ in record["retrieved"] or ():
             if id_ in ids:

@@ -85,26 +85,26 @@ def cases(
     ]
 
 
-def gate_shares(found: Sequence[Case], seed: int) -> GateShares:
+def gate_shares(group: Sequence[Case], seed: int) -> GateShares:
     """Compare the gate of these cases with the oracle gate."""
-    opened = [case for case in found if case.opened]
-    raised = [case for case in found if case.raised]
+    opened = [case for case in group if case.opened]
+    raised = [case for case in group if case.raised]
     return GateShares(
-        _share_of(found, lambda case: case.opened, seed),
-        _share_of(found, lambda case: case.raised, seed),
+        _share_of(group, lambda case: case.opened, seed),
+        _share_of(group, lambda case: case.raised, seed),
         _share_of(opened, lambda case: case.raised, seed),
         _share_of(raised, lambda case: case.opened, seed),
         _share_of(opened, lambda case: case.lowered, seed),
     )
 
 
-def _share_of(found: Sequence[Case], hit: Callable[[Case], bool], seed: int) -> Interval | None:
-    return sample(found, [*map(hit, found)], seed).share()
+def _share_of(group: Sequence[Case], hit: Callable[[Case], bool], seed: int) -> Interval | None:
+    return sample(group, [*map(hit, group)], seed).share()
 
 
-def sample(found: Sequence[Case], values: Sequence[float], seed: int) -> Sample:
+def sample(group: Sequence[Case], values: Sequence[float], seed: int) -> Sample:
     """Build a sample of one value for each case."""
-    return Sample.of([case.record for case in found], values, seed)
+    return Sample.of([case.record for case in group], values, seed)
 
 
 def found_turns(record: Record, origin: str | None = None) -> set[str]:
@@ -112,11 +112,11 @@ def found_turns(record: Record, origin: str | None = None) -> set[str]:
 
     A turn that was found both ways is direct.
     """
-    found = record["evidence_found"] or {"direct": [], "expanded": []}
-    direct = set(found["direct"])
+    by_origin = record["evidence_found"] or {"direct": [], "expanded": []}
+    direct = set(by_origin["direct"])
     if origin is None:
-        return direct | set(found["expanded"])
-    return direct if origin == DIRECT else set(found["expanded"]) - direct
+        return direct | set(by_origin["expanded"])
+    return direct if origin == DIRECT else set(by_origin["expanded"]) - direct
 
 
 def recall(record: Record) -> float:
@@ -124,17 +124,17 @@ def recall(record: Record) -> float:
     return evidence_recall(record["evidence"], found_turns(record)) or 0.0
 
 
-def gate(run: Run, found: Sequence[Case] | None) -> Section:
-    """Return the section on the gate of `run`; `found`: its cases, None without the other runs."""
+def gate(run: Run, all_cases: Sequence[Case] | None) -> Section:
+    """Return the section on the gate of `run`; `all_cases`: None without the other runs."""
     if not run.retrieval_known:
         return Section(_TITLE, ["Unknown: imported answers do not include decisions of a gate."])
     if not run.traces("gate"):
         return Section(_TITLE, [f"{run.strategy} records no gate."])
     seed, records, rows = run.seed, run.counted, []
-    for name, chosen in [*by_type(records), (TYPES[ADVERSARIAL], _adversarial(records))]:
-        if chosen:
-            opened = [record["trace"]["gate"]["open"] for record in chosen]
-            rows.append([type_name(name), str(len(chosen)), _share(chosen, opened, seed)])
+    for name, group in [*by_type(records), (TYPES[ADVERSARIAL], _adversarial(records))]:
+        if group:
+            opened = [record["trace"]["gate"]["open"] for record in group]
+            rows.append([type_name(name), str(len(group)), _share(group, opened, seed)])
     deciding = []
     for name, names in rules(records):
         hits = [rule(record) in names for record in records]
@@ -144,20 +144,20 @@ def gate(run: Run, found: Sequence[Case] | None) -> Section:
         Table(["type", "n", "opened"], rows),
         Table(["rule", "n", f"share of {len(records)} (types 1-5)"], deciding),
     ]
-    if found is None:
+    if all_cases is None:
         parts.append(TEXTS["gate"]["others"])
-    elif not found:
+    elif not all_cases:
         parts.append("No question of types 1-4 with evidence was answered by all three runs.")
     else:
         parts += [
             TEXTS["gate"]["oracle"],
-            against_oracle(found, seed),
+            against_oracle(all_cases, seed),
             TEXTS["gate"]["by_rule"],
-            by_rule(found, seed),
+            by_rule(all_cases, seed),
             "Evidence recall by gate:",
-            reached(found, seed),
+            reached(all_cases, seed),
             TEXTS["gate"]["differences"],
-            _differences(found, seed),
+            _differences(all_cases, seed),
         ]
     return Section(_TITLE, parts)
 
@@ -169,10 +169,10 @@ def rules(records: Iterable[Record]) -> list[tuple[str, set[str]]]:
     """
     present = {rule(record) for record in records}
     words = {name for name in present if name.startswith(WORDS)}
-    found = [(name, {name}) for name in sorted(present)]
+    rows = [(name, {name}) for name in sorted(present)]
     if len(words) > 1:
-        found.append((f"{WORDS}(any)", words))  # sorts before every word
-    return sorted(found, key=lambda row: (row[0] == CLOSED, row[0]))
+        rows.append((f"{WORDS}(any)", words))  # sorts before every word
+    return sorted(rows, key=lambda row: (row[0] == CLOSED, row[0]))
 
 
 def rule(record: Record) -> str:
@@ -180,34 +180,34 @@ def rule(record: Record) -> str:
     return str(record["trace"]["gate"]["rule"])
 
 
-def against_oracle(found: Sequence[Case], seed: int) -> Table:
+def against_oracle(all_cases: Sequence[Case], seed: int) -> Table:
     """Return precision and recall against the oracle gate by type, with intervals and n.
 
     `oracle opens` is also the precision of a gate that is always open.
     """
     rows = []
-    for name, chosen in _typed(found):
-        one = gate_shares(chosen, seed)
-        shares = (one.raised, one.precision, one.recall, one.harmful)
+    for name, group in _typed(all_cases):
+        rates = gate_shares(group, seed)
+        shares = (rates.raised, rates.precision, rates.recall, rates.harmful)
         rows.append([name, *(percent(share, with_n=True) for share in shares)])
     return Table(["type", "oracle opens", "precision", "recall", "harmful"], rows)
 
 
-def by_rule(found: Sequence[Case], seed: int) -> Table:
+def by_rule(all_cases: Sequence[Case], seed: int) -> Table:
     """Return the effect of expansion by the rule that decided, and the oracle's share by rule."""
     rows = []
-    oracle = [case for case in found if case.raised]
-    for name, names in rules(case.record for case in found):
-        chosen = [case for case in found if rule(case.record) in names]
-        raised = _share_of(chosen, lambda case: case.raised, seed)
-        lowered = _share_of(chosen, lambda case: case.lowered, seed)
+    oracle = [case for case in all_cases if case.raised]
+    for name, names in rules(case.record for case in all_cases):
+        group = [case for case in all_cases if rule(case.record) in names]
+        raised = _share_of(group, lambda case: case.raised, seed)
+        lowered = _share_of(group, lambda case: case.lowered, seed)
         part = sample(oracle, [rule(case.record) in names for case in oracle], seed).share()
         cells = [percent(raised), percent(lowered), percent(part, with_n=True)]
-        rows.append([name, str(len(chosen)), *cells])
+        rows.append([name, str(len(group)), *cells])
     return Table(["rule", "n", "raised", "lowered", "share of the oracle's"], rows)
 
 
-def reached(found: Sequence[Case], seed: int) -> Table:
+def reached(all_cases: Sequence[Case], seed: int) -> Table:
     """Return mean evidence recall, 0 to 1, with the gate never open, as in the run, always open,
     and as the oracle.
 
@@ -221,18 +221,18 @@ def reached(found: Sequence[Case], seed: int) -> Table:
         "room": lambda case: max(case.direct, case.expanded) - case.direct,
     }
     rows = []
-    for name, chosen in _typed(found):
-        means = (sample(chosen, [*map(gate, chosen)], seed).score() for gate in gates.values())
-        rows.append([name, str(len(chosen)), *map(interval, means)])
+    for name, group in _typed(all_cases):
+        means = (sample(group, [*map(gate, group)], seed).score() for gate in gates.values())
+        rows.append([name, str(len(group)), *map(interval, means)])
     return Table(["type", "n", *gates], rows)
 
 
-def _differences(found: Sequence[Case], seed: int) -> Table:
+def _differences(all_cases: Sequence[Case], seed: int) -> Table:
     """Return differences of the run's gate to never and always open, types 1 to 4 together."""
-    never = [recall(case.record) - case.direct for case in found]
-    always = [recall(case.record) - case.expanded for case in found]
+    never = [recall(case.record) - case.direct for case in all_cases]
+    always = [recall(case.record) - case.expanded for case in all_cases]
     others = {"never open": never, "always open": always}
-    named = {name: sample(found, values, seed) for name, values in others.items()}
+    named = {name: sample(all_cases, values, seed) for name, values in others.items()}
     return differences("against", named)
 
 
@@ -240,13 +240,13 @@ def differences(heading: str, named: Mapping[str, Sample]) -> Table:
     """Return a row for each of the `named` samples of differences in recall."""
     judged = paired_contrasts(list(named.values()))
     cells = zip(named.items(), map(difference_cells, judged), strict=True)
-    rows = [[name, str(len(one.values)), *texts] for (name, one), texts in cells]
+    rows = [[name, str(len(gaps.values)), *texts] for (name, gaps), texts in cells]
     return Table([heading, "n", "recall difference", "p", "verdict"], rows)
 
 
-def _typed(found: Sequence[Case]) -> list[tuple[str, list[Case]]]:
-    groups = by_type(found, lambda case: case.record)
-    return [(type_name(name), chosen) for name, chosen in groups]
+def _typed(all_cases: Sequence[Case]) -> list[tuple[str, list[Case]]]:
+    groups = by_type(all_cases, lambda case: case.record)
+    return [(type_name(name), group) for name, group in groups]
 
 
 def abstention(run: Run) -> Section:
@@ -258,8 +258,8 @@ def abstention(run: Run) -> Section:
     if chinese and english:
         groups += [("English", english), ("Chinese", chinese)]
     rows = []
-    for name, chosen in groups:
-        adversarial, others = _adversarial(chosen), [*filter(_answerable, chosen)]
+    for name, group in groups:
+        adversarial, others = _adversarial(group), [*filter(_answerable, group)]
         phrases = [record["scores"].get("locomo_f1") for record in adversarial]
         refused, matched = _abstained(adversarial, run.seed), _share(adversarial, phrases, run.seed)
         false = _abstained(others, run.seed)

@@ -88,8 +88,8 @@ def _pairs(run: Run, other: Run, where: str, trace: str, free: Sequence[str]) ->
         )
     differing = _differing(run.manifest["config"], other.manifest["config"], free)
     asked = [
-        {id_: (row["question"], set(row["evidence"])) for id_, row in one.records.items()}
-        for one in (run, other)
+        {id_: (row["question"], set(row["evidence"])) for id_, row in side.records.items()}
+        for side in (run, other)
     ]
     ids = [id_ for id_ in {**asked[0], **asked[1]} if asked[0].get(id_) != asked[1].get(id_)]
     if ids:
@@ -113,13 +113,13 @@ def _pairs(run: Run, other: Run, where: str, trace: str, free: Sequence[str]) ->
     return answered
 
 
-def _differing(one: Mapping[str, Any], two: Mapping[str, Any], free: Sequence[str]) -> list[str]:
+def _differing(own: Mapping[str, Any], other: Mapping[str, Any], free: Sequence[str]) -> list[str]:
     """Return the paths of settings that should be equal and differ.
 
     Settings that only one of the strategies has (a gate, a start ranking) do not count.
     """
     shared = _SHARED if "graph" in free else (*_SHARED, "graph")
-    first, second = dict(leaves(one)), dict(leaves(two))
+    first, second = dict(leaves(own)), dict(leaves(other))
     return [
         path
         for path in {**first, **second}

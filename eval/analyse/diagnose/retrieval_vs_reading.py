@@ -84,13 +84,13 @@ def points_lost(
     (Davison and Hinkley, 1997, section 2.7.2): for reading, of the mean of (1 - M) - w (v - M) / p,
     v a question's value, w 1 with all evidence else 0, p the share of such questions.
     """
-    known = [
-        (record, value, found == ALL)
+    answers = [
+        (record, value, evidence == ALL)
         for record, value in zip(records, values, strict=True)
-        if value is not None and (found := state(record)) in {ALL, SOME, NONE}
+        if value is not None and (evidence := state(record)) in {ALL, SOME, NONE}
     ]
-    complete = Counter(record["type"] for record, _, has_all in known if has_all)
-    counted = [one for one in known if complete[one[0]["type"]] >= LEAST]
+    complete = Counter(record["type"] for record, _, has_all in answers if has_all)
+    counted = [answer for answer in answers if complete[answer[0]["type"]] >= LEAST]
     if not counted:
         return None
     whole: dict[str, list[float]] = {}
@@ -105,10 +105,10 @@ def points_lost(
         weight = size[type_] / len(whole[type_]) if has_all else 0.0
         reading.append(1 - means[type_] - weight * (value - means[type_]))
     retrieval = [1 - value - lost for (_, value, _), lost in zip(counted, reading, strict=True)]
-    chosen = [record for record, _, _ in counted]
-    score = Sample.of(chosen, [value for _, value, _ in counted], seed).score()
-    of_retrieval = Sample.of(chosen, retrieval, seed).mean(-1.0, 1.0)
-    of_reading = Sample.of(chosen, reading, seed).score()
+    rows = [record for record, _, _ in counted]
+    score = Sample.of(rows, [value for _, value, _ in counted], seed).score()
+    of_retrieval = Sample.of(rows, retrieval, seed).mean(-1.0, 1.0)
+    of_reading = Sample.of(rows, reading, seed).score()
     read = [value for scores in whole.values() for value in scores]
     if set(read) in ({0.0}, {1.0}):  # no spread to resample, however few they are
         of_reading = wilson_share([value == 0 for value in read])
@@ -132,21 +132,21 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
             if any(record["judge"] for record in overall):
                 reason += "; --score judge analyses the verdicts"
             return Section(_TITLE, [f"{run.label}: {reason}.", *missed_by_rank(run)])
-        known = {key for r in overall for key, value in r["scores"].items() if value is not None}
+        names = {key for r in overall for key, value in r["scores"].items() if value is not None}
         raise InputError(
             f"{run.label}: no answer of types 1-4 has the score {marking.score!r}; use --score "
-            f"with one of {', '.join(sorted(known))}"
+            f"with one of {', '.join(sorted(names))}"
         )
     types = types_of([run])
     named = [(type_name(name, types), records) for name, records in groups]
     rows = []
     for name, records in named:
-        found = [(state(record), record) for record in records]
-        states = [(one, [record for its, record in found if its == one]) for one in STATES]
-        occurring = [(one, chosen) for one, chosen in states if chosen]
+        pairs = [(state(record), record) for record in records]
+        states = [(label, [record for its, record in pairs if its == label]) for label in STATES]
+        occurring = [(label, group) for label, group in states if group]
         if len(occurring) > 1:
             occurring.append(("(any)", records))
-        rows += [[name, one, *_cells(chosen, marking, run.seed)] for one, chosen in occurring]
+        rows += [[name, label, *_cells(group, marking, run.seed)] for label, group in occurring]
     judged = sum(record["scores"].get("judge") is not None for record in overall)
     rule = f"{marking.score} of {marking.correct:g} or more"
     if judged == len(overall):
@@ -183,7 +183,7 @@ def _split(
             if loss is None:
                 missing.append(name)
                 continue
-            lost = [interval(one, 1, points) for one in (loss.retrieval, loss.reading)]
+            lost = [interval(mean, 1, points) for mean in (loss.retrieval, loss.reading)]
             counts = [str(loss.score.n), str(loss.whole)]
             rows.append([name, of, *counts, interval(loss.score), *lost])
     if not rows:

@@ -59,10 +59,10 @@ _CURVE = ("run", "run_id", "type", "unit", "kind", "cutoff")
 _MEAN = ("recall", "low", "high", "n", "conversations")
 # Name, horizontal axis and meaning of the open marks of each chart, and the place of a point.
 _CHARTS: tuple[tuple[str, str, str, Callable[[Point], float | None]], ...] = (
-    ("recall_at_k", "cutoff k (log scale)", "", lambda one: None if one.within else one.at),
+    ("recall_at_k", "cutoff k (log scale)", "", lambda point: None if point.within else point.at),
     (
         *("recall_by_tokens", "tokens of the context (log scale)", "within a budget of tokens"),
-        lambda one: one.at if one.within else one.tokens,
+        lambda point: point.at if point.within else point.tokens,
     ),
 )
 
@@ -108,12 +108,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _cutoffs(text: str) -> tuple[int, ...]:
     try:
-        found = tuple(sorted({int(part) for part in text.split(",")}))
+        cutoffs = tuple(sorted({int(part) for part in text.split(",")}))
     except ValueError:
-        found = (0,)
-    if found[0] < 1:
+        cutoffs = (0,)
+    if cutoffs[0] < 1:
         raise argparse.ArgumentTypeError(f"{text!r:.60}: give whole numbers above 0, as 5,10,20")
-    return found
+    return cutoffs
 
 
 def _retrieval(options: argparse.Namespace) -> None:
@@ -124,12 +124,12 @@ def _retrieval(options: argparse.Namespace) -> None:
             f"--measure: names unit, kind and cutoff itself; leave out {[*named, '--all'][0]}"
         )
     measures = tuple(dict.fromkeys(map(parse, options.measure)))
-    chosen = options.unit, options.kind, options.at, options.type
-    request = Request(*chosen, measures, every=options.all, seed=options.seed)
-    found = evaluate(load_runs(run_folders(options, request), complete=False), request)
-    print(as_text(found.sections))
+    fields = options.unit, options.kind, options.at, options.type
+    request = Request(*fields, measures, every=options.all, seed=options.seed)
+    results = evaluate(load_runs(run_folders(options, request), complete=False), request)
+    print(as_text(results.sections))
     if options.out is not None:
-        print(f"\nwritten to {options.out}: {', '.join(write(options.out, found, request))}")
+        print(f"\nwritten to {options.out}: {', '.join(write(options.out, results, request))}")
 
 
 def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:
@@ -174,54 +174,54 @@ def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:
     return [ready[path][0] if path in ready else path for path in paths]
 
 
-def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
+def write(folder: Path, results: Evaluation, request: Request) -> list[str]:
     """Write all measures by type, their curves and the differences into `folder`; returns the names
     of the files. Raises InputError if the folder cannot be written.
     """
-    every = [one for one in all_measures() if request.unit in {None, one.unit}]
+    every = [measure for measure in all_measures() if request.unit in {None, measure.unit}]
     defined = definitions(request.unit, request.kind, request.cutoffs)
     asked = list(dict.fromkeys([*every, *defined, *request.measures]))
-    ranked = [measured(run, asked, request.seed) for run in found.ranked]
-    of_sets = [one for unit in UNITS for one in set_measures(unit)]
-    selected = [measured(run, of_sets, request.seed) for run in found.selected]
+    ranked = [measured(run, asked, request.seed) for run in results.ranked]
+    of_sets = [measure for unit in UNITS for measure in set_measures(unit)]
+    selected = [measured(run, of_sets, request.seed) for run in results.selected]
     kind = request.kind or "fraction"
-    of_runs = (points(run, found.unit, kind, request.seed) for run in found.ranked)
+    of_runs = (points(run, results.unit, kind, request.seed) for run in results.ranked)
     curves = list(chain(*of_runs))
     lines = [
-        *(row for one in ranked for row in csv_rows(one, asked, "ranked")),
-        *(row for one in selected for row in csv_rows(one, of_sets, "selected")),
+        *(row for run in ranked for row in csv_rows(run, asked, "ranked")),
+        *(row for run in selected for row in csv_rows(run, of_sets, "selected")),
     ]
     texts = {"retrieval.csv": text_of(_MEASURES, lines)}
-    if found.differences:
-        texts["differences.csv"] = comma_separated(found.differences, found.ranked)
+    if results.differences:
+        texts["differences.csv"] = comma_separated(results.differences, results.ranked)
     if curves:
-        texts |= _curve_tables(curves, found.unit, kind)
+        texts |= _curve_tables(curves, results.unit, kind)
     with writing_into(folder):
-        charts = list(_draw(curves, found, kind, folder)) if curves else []
-        sections = list(found.sections)
-        for type_ in found.types:
-            if any(one.n(type_) for one in ranked):
-                title = f"All definitions: {type_name(type_, types_of(found.ranked))}"
+        charts = list(_draw(curves, results, kind, folder)) if curves else []
+        sections = list(results.sections)
+        for type_ in results.types:
+            if any(run.n(type_) for run in ranked):
+                title = f"All definitions: {type_name(type_, types_of(results.ranked))}"
                 rows = side_by_side(ranked, defined, [type_])
                 sections.append(Section(title, [about(ranked, [type_]), rows]))
-        labels = ", ".join(run.label for run in (*found.ranked, *found.selected))
+        labels = ", ".join(run.label for run in (*results.ranked, *results.selected))
         page = page_markdown("report.md.j2", title=f"Rankings: {labels}", blocks=sections)
         pictures = [f"![{name.replace('_', ' ')}]({name}.png)" for name in charts]
         texts["retrieval.md"] = "\n".join([page, *pictures, ""])
         for name, text in texts.items():
             write_text(folder / name, text)
-    return sorted([*texts, *(name for one in charts for name in files_of(folder / one))])
+    return sorted([*texts, *(name for chart in charts for name in files_of(folder / chart))])
 
 
 def _curve_tables(curves: Sequence[Point], unit: str, kind: str) -> dict[str, str]:
     """Return recall_at_k.csv and recall_by_tokens.csv by their names."""
     lines = [
         {
-            **{"run": one.run.label, "run_id": one.run.manifest["run_id"], "type": one.type},
-            **{"unit": unit, "kind": kind, "context_tokens": one.tokens},
-            **{"budget" if one.within else "cutoff": one.at, **counted(one.recall, "recall")},
+            **{"run": point.run.label, "run_id": point.run.manifest["run_id"], "type": point.type},
+            **{"unit": unit, "kind": kind, "context_tokens": point.tokens},
+            **{"budget" if point.within else "cutoff": point.at, **counted(point.recall, "recall")},
         }
-        for one in curves
+        for point in curves
     ]
     by_rank = [line for line in lines if "cutoff" in line]
     return {
@@ -230,19 +230,19 @@ def _curve_tables(curves: Sequence[Point], unit: str, kind: str) -> dict[str, st
     }
 
 
-def _draw(curves: Sequence[Point], found: Evaluation, kind: str, folder: Path) -> Iterator[str]:
+def _draw(curves: Sequence[Point], results: Evaluation, kind: str, folder: Path) -> Iterator[str]:
     """Draw both charts of the last type of the tables, a curve with its interval as a band for each
     run, recall within budgets as open marks; yield their names.
     """
-    type_ = found.types[-1]
-    title = f"Recall of evidence {found.unit}s, {type_name(type_, types_of(found.ranked))}"
-    up = f"recall of {found.unit}s ({kind}), 95% interval"
+    type_ = results.types[-1]
+    title = f"Recall of evidence {results.unit}s, {type_name(type_, types_of(results.ranked))}"
+    up = f"recall of {results.unit}s ({kind}), 95% interval"
     for name, across, marks, place in _CHARTS:
         lines = {}
-        for run in found.ranked:
-            of_run = [one for one in curves if one.run is run and one.type == type_]
-            own = [(at, one) for one in of_run if (at := place(one))]
-            if not all(one.within for _, one in own):
+        for run in results.ranked:
+            of_run = [point for point in curves if point.run is run and point.type == type_]
+            own = [(at, point) for point in of_run if (at := place(point))]
+            if not all(point.within for _, point in own):
                 lines[run.label] = own
         if not lines:
             continue
@@ -261,12 +261,12 @@ def _draw(curves: Sequence[Point], found: Evaluation, kind: str, folder: Path) -
 
 def _curve(axes: Axes, label: str, points: Sequence[tuple[float, Point]], look: Look) -> None:
     """Draw a curve with its intervals as a band, and what is within a budget as hollow marks."""
-    curve = [(at, one.recall) for at, one in points if not one.within]
+    curve = [(at, point.recall) for at, point in points if not point.within]
     across, means = [at for at, _ in curve], [mean.value for _, mean in curve]
     lows, highs = ([getattr(mean, end) for _, mean in curve] for end in ("low", "high"))
     axes.plot(across, means, color=look.hex, marker=look.symbol, ms=look.size, label=label)
     axes.fill_between(across, lows, highs, color=look.hex, alpha=0.1, lw=0)
-    within = [(at, one.recall.value) for at, one in points if one.within]
+    within = [(at, point.recall.value) for at, point in points if point.within]
     budgets, recalls = zip(*within, strict=True) if within else ((), ())
     style: dict[str, Any] = {"linestyle": "none", "marker": look.symbol, "markeredgewidth": 1.2}
     axes.plot(budgets, recalls, **style, **_hollow(look.hex))

@@ -77,24 +77,24 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
     rows: list[list[Row]] = []
     if ranked:
         tables = list(_groups(request, unit))
-        shown = list(dict.fromkeys(one for _, measures in tables for one in measures))
-        found, unknown = _measured(ranked, shown, request, refuse=not request.every)
-        notes += [*unknown, *_ended(found, shown)]
+        shown = list(dict.fromkeys(measure for _, measures in tables for measure in measures))
+        means, unknown = _measured(ranked, shown, request, refuse=not request.every)
+        notes += [*unknown, *_ended(means, shown)]
         in_rows = side_by_side if request.every else by_type
         for title, measures in tables:
-            sections.append(Section(title, [about(found, types), in_rows(found, measures, types)]))
+            sections.append(Section(title, [about(means, types), in_rows(means, measures, types)]))
     if selected:
         ignored = request.measures if ranked else ()
         given = {"--kind": request.kind, "--at": request.cutoffs, "--measure": ignored}
-        if options := [name for name, chosen in given.items() if chosen]:
+        if options := [name for name, value in given.items() if value]:
             text = f"{' and '.join(options)} {'does' if len(options) == 1 else 'do'} not apply"
             notes += [f"{run.label} only selects memories: {text}" for run in selected]
         measures = set_measures(unit)
         if request.measures and not ranked:
             measures = list(request.measures)
-        found, _ = _measured(selected, measures, request, refuse=True)
-        about_sets = f"{', '.join(one.label for one in selected)}: selected, not ranked. {_OF_SETS}"
-        parts: list[Part] = [about_sets, by_type(found, measures, types)]
+        means, _ = _measured(selected, measures, request, refuse=True)
+        about_sets = f"{', '.join(run.label for run in selected)}: selected, not ranked. {_OF_SETS}"
+        parts: list[Part] = [about_sets, by_type(means, measures, types)]
         sections.append(Section("Selected, not ranked", parts))
     if ranked and (both := _both_keys(ranked, asked, types, request.seed)):
         sections.append(both)
@@ -102,7 +102,7 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
         rows, why_none = _differences(ranked, asked, types, request.seed)
         notes += why_none
     if rows:
-        parts = [part for one in rows for part in (one[0].key, table(one, ranked))]
+        parts = [part for group in rows for part in (group[0].key, table(group, ranked))]
         parts += [method(rows, ranked), *conclusions(rows, ranked)]
         sections.append(Section(f"Differences to {ranked[0].label}", parts))
     start = Section("Runs", [of_runs(runs), *(f"note: {note}" for note in notes)])
@@ -116,16 +116,16 @@ def _measured(
     determine, which `refuse` raises as InputError. Raises it as well if no question has evidence,
     or none of the type that was asked for.
     """
-    found, notes = [measured(run, measures, request.seed) for run in runs], []
-    for reasons in [one.unknown for one in found if one.unknown]:
+    means, notes = [measured(run, measures, request.seed) for run in runs], []
+    for reasons in [of_run.unknown for of_run in means if of_run.unknown]:
         first, *_ = reasons.values()
         other = [name for name, text in reasons.items() if text != first]
         notes.append(first + f" (also unknown: {', '.join(other)})" * bool(other))
     if notes and refuse:
         raise InputError("; ".join(notes))
-    if request.type and not any(one.n(request.type) for one in found):
+    if request.type and not any(of_run.n(request.type) for of_run in means):
         raise InputError(f"--type {request.type}: no question of this type has evidence")
-    return found, notes
+    return means, notes
 
 
 def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]:
@@ -143,16 +143,16 @@ def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]
             )
 
 
-def _ended(found: Sequence[Measured], asked: Sequence[Measure]) -> Iterator[str]:
+def _ended(means: Sequence[Measured], asked: Sequence[Measure]) -> Iterator[str]:
     """Yield a note per run on rankings that end before the greatest cutoff of a unit."""
-    for of_run in found:
-        known = [one for one in asked if str(one) not in of_run.unknown]
-        greatest = {one.unit: one for one in sorted(known, key=lambda one: one.cutoff or 0)}
-        for one in greatest.values():
-            if short := ended_early(of_run.run, one):
+    for of_run in means:
+        measures = [measure for measure in asked if str(measure) not in of_run.unknown]
+        greatest = {m.unit: m for m in sorted(measures, key=lambda m: m.cutoff or 0)}
+        for measure in greatest.values():
+            if short := ended_early(of_run.run, measure):
                 yield (
                     f"{of_run.run.label}: the recorded rankings of {short:,} questions contain "
-                    f"fewer than {one.cutoff:,} {one.unit}s; nothing is taken to follow"
+                    f"fewer than {measure.cutoff:,} {measure.unit}s; nothing is taken to follow"
                 )
 
 
@@ -166,19 +166,19 @@ def _differences(
     if against := list(_objections(runs)):
         return [], against
     used = [run.manifest["retrieval"] for run in runs]
-    depths = [one and one["depth"] for one in used]
+    depths = [setting and setting["depth"] for setting in used]
     tables, notes = [], []
-    for one in asked:
-        if one.metric.name in _NO_SCORES:
+    for measure in asked:
+        if measure.metric.name in _NO_SCORES:
             continue
-        if one.whole and len(set(depths)) > 1:
+        if measure.whole and len(set(depths)) > 1:
             shown = ", ".join("all" if depth is None else f"{depth:,}" for depth in depths)
             notes.append(
-                f"{one}: no difference, since the rankings are of depth {shown}; use "
-                f"{one}@{min(filter(None, depths))} or less"
+                f"{measure}: no difference, since the rankings are of depth {shown}; use "
+                f"{measure}@{min(filter(None, depths))} or less"
             )
             continue
-        named = scores.Measure(str(one), tuple(types), one)
+        named = scores.Measure(str(measure), tuple(types), measure)
         tables.append((named, share(runs, named)))
     return [rows for rows in contrast(tables, seed) if rows], notes
 
@@ -190,8 +190,8 @@ def _objections(runs: Sequence[Run]) -> Iterator[str]:
         start = f"no difference of {run.label} to {first.label}"
         other = [
             id_
-            for id_, one in first.records.items()
-            if id_ in run.records and _evidence(one) != _evidence(run.records[id_])
+            for id_, record in first.records.items()
+            if id_ in run.records and _evidence(record) != _evidence(run.records[id_])
         ]
         if not same_data(first, run):
             yield f"{start}: they ranked different data ({data_files(first)} and {data_files(run)})"
@@ -215,7 +215,7 @@ def _both_keys(
     """Return `measures` of the runs with another evidence key, under the original evidence and
     under theirs; None where there is no such run.
     """
-    found = []
+    entries = []
     for run in runs:
         if any("evidence_original" in record for record in run.records.values()):
             records = {
@@ -224,24 +224,24 @@ def _both_keys(
             }
             of_original = cast(Mapping[str, Record], records)
             other = UnwrittenRun(run.label, run.folder, run.manifest, of_original, run.rankings)
-            keys = [measured(one, measures, seed) for one in (other, run)]
-            found.append((run, keys))
-    if not found:
+            keys = [measured(version, measures, seed) for version in (other, run)]
+            entries.append((run, keys))
+    if not entries:
         return None
     rows = []
     for type_ in types:
-        shown = [one for one in found if one[1][0].n(type_)]
+        shown = [entry for entry in entries if entry[1][0].n(type_)]
         for i, (run, keys) in enumerate(shown):
             counts = [f"{key.n(type_):,}" for key in keys]
             pairs = product(map(str, measures), keys)
             means = [interval(key.means.get(type_, {}).get(name)) for name, key in pairs]
             rows.append(["" if i else type_name(type_), run.label, *counts, *means])
-    keys_used = {evidence_name(run.manifest) for run, *_ in found}
+    keys_used = {evidence_name(run.manifest) for run, *_ in entries}
     names = (ORIGINAL, keys_used.pop() if len(keys_used) == 1 else "other")
     header = ["type", "run", *(f"n {name}" for name in names)]
     header += [f"{measure.title} {name}" for measure in measures for name in names]
     parts: list[str | Table] = []
-    for run, _ in found:
+    for run, _ in entries:
         changed = [row for row in run.records.values() if "evidence_original" in row]
         left_out = sum(not row["evidence"] for row in changed)
         parts.append(

@@ -70,13 +70,13 @@ def measured(run: Run, measures: Sequence[Measure], seed: int) -> Measured:
     """
     by_types, unknown = means_by_type(run, measures, seed)
     means = {type_: cells for type_, cells in by_types.items() if cells}
-    known = [one for one in measures if str(one) not in unknown]
-    if not means and known:
+    known_measures = [measure for measure in measures if str(measure) not in unknown]
+    if not means and known_measures:
         raise InputError(
             f"{run.label}: no question has evidence, so no ranking can be measured; the data set "
             "must name evidence turns or sessions"
         )
-    units = {one.unit for one in known if one.metric.name == FIRST_RANK}
+    units = {measure.unit for measure in known_measures if measure.metric.name == FIRST_RANK}
     return Measured(run, means, {unit: first_ranks(run, unit, seed) for unit in units}, unknown)
 
 
@@ -87,7 +87,7 @@ def named(unit: Unit, names: Iterable[str]) -> list[Measure]:
 
 def main_measures(unit: Unit, kind: str | None, cutoff: int) -> list[Measure]:
     """Return the measures of the default table at `cutoff`; `kind`: see KINDS, None for each."""
-    recalls = [name for one, name in KINDS.items() if kind in {None, one}]
+    recalls = [name for key, name in KINDS.items() if kind in {None, key}]
     cut = [f"{name}@{cutoff}" for name in (*recalls, "ndcg")]
     return named(unit, [*cut, "mrr", f"{_SHARE}@{cutoff}"])
 
@@ -109,21 +109,21 @@ def definitions(
     """Return every metric of a ranking at `cutoffs` (None: 5 and 10), recall of the sessions of so
     many turns, and recall within budgets of tokens; `unit` and `kind` restrict them.
     """
-    left_out = {name for one, name in KINDS.items() if kind not in {None, one}}
-    found = []
-    for one in (unit,) if unit else UNITS:
+    left_out = {name for key, name in KINDS.items() if kind not in {None, key}}
+    measures = []
+    for level in (unit,) if unit else UNITS:
         for metric in METRICS:
             if metric.name in left_out:
                 continue
             if metric.ordered and "" in metric.cuts:
-                found.append(Measure(one, metric))
+                measures.append(Measure(level, metric))
             if "rank" in metric.cuts:
-                found += [Measure(one, metric, cutoff=at) for at in cutoffs or _SIDE_BY_SIDE]
-            if "turns" in cuts_of(metric, one):
-                found += [Measure(one, metric, turns=at) for at in cutoffs or _SIDE_BY_SIDE]
-            if one == "turn" and metric.name == KINDS[kind or "fraction"]:
-                found += [Measure(one, metric, tokens=budget) for budget in BUDGETS]
-    return found
+                measures += [Measure(level, metric, cutoff=at) for at in cutoffs or _SIDE_BY_SIDE]
+            if "turns" in cuts_of(metric, level):
+                measures += [Measure(level, metric, turns=at) for at in cutoffs or _SIDE_BY_SIDE]
+            if level == "turn" and metric.name == KINDS[kind or "fraction"]:
+                measures += [Measure(level, metric, tokens=budget) for budget in BUDGETS]
+    return measures
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +181,8 @@ def of_runs(runs: Sequence[Run]) -> Table:
         return "all" if used and used["depth"] is None else number(used and used["depth"], 0)
 
     def sizes(run: Run, unit: str) -> str:
-        found = sorted(one[unit] for one in run.manifest["stores"].values() if one.get(unit))
-        return " to ".join(f"{size:,}" for size in dict.fromkeys(found[:1] + found[-1:])) or ABSENT
+        units = sorted(store[unit] for store in run.manifest["stores"].values() if store.get(unit))
+        return " to ".join(f"{size:,}" for size in dict.fromkeys(units[:1] + units[-1:])) or ABSENT
 
     columns: dict[str, Callable[[Run], str]] = {
         "run": lambda run: run.label,
@@ -194,73 +194,73 @@ def of_runs(runs: Sequence[Run]) -> Table:
     return Table.of(runs, columns)
 
 
-def about(found: Sequence[Measured], types: Sequence[str]) -> str:
+def about(runs: Sequence[Measured], types: Sequence[str]) -> str:
     """Return a sentence on the questions and the intervals of a table."""
     type_ = OVERALL if OVERALL in types else types[-1]
-    where = answered(types_of([one.run for one in found])) if type_ == OVERALL else type_
-    counts = {(one.n(type_), one.conversations(type_)) for one in found}
+    where = answered(types_of([run.run for run in runs])) if type_ == OVERALL else type_
+    counts = {(run.n(type_), run.conversations(type_)) for run in runs}
     parts = [
         f"{n:,} questions of {where} with evidence, in "
         f"{clusters} conversation{'s' if clusters != 1 else ''}"
         for n, clusters in sorted(counts, reverse=True)
     ]
-    over = scope(one.conversations(name) for one in found for name in types)
+    over = scope(run.conversations(name) for run in runs for name in types)
     return f"{' or '.join(parts)}. Mean with 95% interval {over}."
 
 
-def by_type(found: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]) -> Table:
+def by_type(runs: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]) -> Table:
     """Return a row per question type and run, with the mean of each measure and its interval."""
-    named = len(found) > 1
-    rows, all_types = [], types_of([one.run for one in found])
+    named = len(runs) > 1
+    rows, all_types = [], types_of([run.run for run in runs])
     for type_ in types:
-        for i, one in enumerate(one for one in found if one.n(type_)):
-            start = ["" if i else type_name(type_, all_types), *([one.run.label] if named else [])]
-            rows.append([*start, f"{one.n(type_):,}", *(_cell(one, type_, m) for m in measures)])
+        for i, run in enumerate(run for run in runs if run.n(type_)):
+            start = ["" if i else type_name(type_, all_types), *([run.run.label] if named else [])]
+            rows.append([*start, f"{run.n(type_):,}", *(_cell(run, type_, m) for m in measures)])
     return Table(["type", *(["run"] if named else []), "n", *(m.title for m in measures)], rows)
 
 
 def side_by_side(
-    found: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]
+    runs: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]
 ) -> Table:
     """Return a row per measure, by its name, on the last of `types`, with a column per run."""
-    rows = [[str(m), *(_cell(one, types[-1], m) for one in found)] for m in measures]
-    return Table(["measure", *(one.run.label for one in found)], rows)
+    rows = [[str(m), *(_cell(run, types[-1], m) for run in runs)] for m in measures]
+    return Table(["measure", *(run.run.label for run in runs)], rows)
 
 
-def _cell(one: Measured, type_: str, measure: Measure) -> str:
+def _cell(run: Measured, type_: str, measure: Measure) -> str:
     """Return a mean with its interval; of first ranks the median and the share with a find; of
     shares of the store the mean alone, which follows from the cutoff and the data.
     """
     if measure.metric.name == FIRST_RANK:
-        ranks = one.first_ranks.get(measure.unit, {}).get(type_)
+        ranks = run.first_ranks.get(measure.unit, {}).get(type_)
         if ranks is None:
             return ABSENT
         median = ABSENT if ranks.median is None else f"{ranks.median:g}"
         return f"{median} (found in {share(ranks.found.value)})"
-    mean = one.means.get(type_, {}).get(str(measure))
+    mean = run.means.get(type_, {}).get(str(measure))
     if mean is not None and measure.metric.name == _SHARE:
         return share(mean.value)
     return interval(mean)
 
 
-def csv_rows(one: Measured, measures: Sequence[Measure], order: str) -> Iterator[dict[str, object]]:
+def csv_rows(run: Measured, measures: Sequence[Measure], order: str) -> Iterator[dict[str, object]]:
     """Yield a row of retrieval.csv for each type and measure; of a first rank also the median."""
-    run = {"run": one.run.label, "run_id": one.run.manifest["run_id"], "order": order}
-    for type_, cells in one.means.items():
+    of_run = {"run": run.run.label, "run_id": run.run.manifest["run_id"], "order": order}
+    for type_, cells in run.means.items():
         for measure in measures:
             about = {
-                **{**run, "type": type_, "metric": measure.metric.name},
+                **{**of_run, "type": type_, "metric": measure.metric.name},
                 **{name: getattr(measure, name) for name in ("unit", "cutoff", "tokens", "turns")},
             }
             mean = cells.get(str(measure))
             if mean is not None:
                 yield {**about, **counted(mean), "measure": str(measure)}
-            ranks = one.first_ranks.get(measure.unit, {}).get(type_)
+            ranks = run.first_ranks.get(measure.unit, {}).get(type_)
             if measure.metric.name == FIRST_RANK and ranks is not None:
-                found = {**about, **counted(ranks.found)}
+                row = {**about, **counted(ranks.found)}
                 median = {"value": ranks.median, "low": None, "high": None}
-                yield {**found, "measure": f"{measure}_median", **median}
-                yield {**found, "measure": f"{measure}_found"}
+                yield {**row, "measure": f"{measure}_median", **median}
+                yield {**row, "measure": f"{measure}_found"}
 
 
 def counted(mean: Interval, name: str = "value") -> dict[str, object]:

@@ -34,9 +34,9 @@ def retrieval(
     unit = unit or unit_of(found)
     asked = _parsed(measures)
     rows: list[dict[str, Any]] = []
-    for one in found:
-        default = set_measures(unit) if is_selected(one) else main_measures(unit, None, 10)
-        rows += [{"run": one.label, **row} for row in _rows(one, asked or default, seed)]
+    for run in found:
+        default = set_measures(unit) if is_selected(run) else main_measures(unit, None, 10)
+        rows += [{"run": run.label, **row} for row in _rows(run, asked or default, seed)]
     return pd.DataFrame(rows)
 
 
@@ -64,9 +64,9 @@ def score_rankings(
     """
     config = config_of(dataset, ORIGINAL, None)
     rows, questions = rows_of(rankings, _NAME), load_dataset_of(config)
-    found = matched(rows, _NAME, questions, _NAME, depth, partial=partial)
-    ranked = run_of(found, config)
-    asked = named(found.unit, RECORDED) if measures is None else _parsed(measures)
+    source = matched(rows, _NAME, questions, _NAME, depth, partial=partial)
+    ranked = run_of(source, config)
+    asked = named(source.unit, RECORDED) if measures is None else _parsed(measures)
     table = pd.DataFrame(_rows(ranked, asked, seed))
     table.attrs["matching"] = ranked.manifest["matching"]
     return table
@@ -80,7 +80,7 @@ def _parsed(names: Sequence[str]) -> list[Measure]:
 
 def _rows(run: Run, measures: Sequence[Measure], seed: int) -> list[dict[str, Any]]:
     """Return a row for each question type that has any of the measures."""
-    found = measured(run, measures, seed)
-    for problem in found.unknown.values():
+    means = measured(run, measures, seed)
+    for problem in means.unknown.values():
         raise InputError(problem)
-    return [{"type": one, "n": found.n(one), **spread(cells)} for one, cells in found.means.items()]
+    return [{"type": name, "n": means.n(name), **spread(row)} for name, row in means.means.items()]

@@ -49,14 +49,14 @@ def _tabulate(options: argparse.Namespace) -> None:
     if MATRIX in grid.tables:
         columns = measure_columns(grid, options.runs)
         text = as_page(grid, columns)
-        lines = text_of(COLUMNS, (line for one in columns for line in one.lines))
+        lines = text_of(COLUMNS, (line for column in columns for line in column.lines))
     elif published.PUBLISHED in grid.tables:
         text, lines = published.as_page(grid, options.overrides, options.runs)
     else:
         runs = find_runs(grid, options.runs)
         groups = effects(grid, runs, runs[0].seed)
         text = as_markdown(grid, runs, groups)
-        of_runs = (line for one in groups for line in csv_lines(one.tables, one.runs))
+        of_runs = (line for group in groups for line in csv_lines(group.tables, group.runs))
         lines = text_of(COLUMNS, of_runs)
         if "by_type" in grid.tables:
             lines += types_as_csv(runs, runs[0].seed)
@@ -87,18 +87,18 @@ def _beside(name: str, arguments: Sequence[str]) -> str:
 
 def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> str:
     """Return the page: its provenance, the effects, and the tables that the experiment requests."""
-    records = [record for one in runs for record in one.records.values()]
-    manifests = [one.manifest for one in runs]
+    records = [record for run in runs for record in run.records.values()]
+    manifests = [run.manifest for run in runs]
     return page(
         "effects.md.j2",
         grid,
         manifests,
         runs=runs,
-        counts=sorted({len(one.records) for one in runs}),
+        counts=sorted({len(run.records) for run in runs}),
         errors=sum(record["status"] == "error" for record in records),
         reader=manifests[0]["models"]["reader"],
         is_locomo=types_in(runs[0].records.values()) is TYPES,
-        scope=scope(row.clusters for one in groups for rows in one.tables for row in rows),
+        scope=scope(row.clusters for group in groups for rows in group.tables for row in rows),
         effects=rows_of(grid, groups),
         requested=requested(grid, runs, runs[0].seed),
     )
@@ -125,13 +125,13 @@ def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:
             name = group.group or "this experiment"
             text = f"{name}: no number to draw scores over; leave out --picture"
             raise InputError(text) from None
-        found = {row.key: row for table in group.tables for row in table if row.type == OVERALL}
+        by_key = {row.key: row for table in group.tables for row in table if row.type == OVERALL}
         for i, run in enumerate(group.runs):
             of_run = {parameter: number, factor: run.label.rpartition("=")[2]}
             for title, key in (("F1", run.own_f1), ("evidence recall", RECALL)):
-                if key not in found:
+                if key not in by_key:
                     continue
-                mean = found[key].means[i]
+                mean = by_key[key].means[i]
                 ends = {"low": mean.low, "high": mean.high}
                 rows.append(of_run | {"score": title, "mean": mean.value} | ends)
     table = pd.DataFrame(rows)

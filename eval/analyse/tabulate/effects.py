@@ -48,26 +48,26 @@ class Effects:
 
 def effects(grid: Grid, runs: Sequence[Run], seed: int) -> list[Effects]:
     """Return the contrasts with the first run of each group; p is adjusted within a group."""
-    found = []
+    groups = []
     pairs = zip(grid.jobs, runs, strict=True)
     for group, members in itertools.groupby(pairs, key=lambda pair: pair[0].group):
-        chosen = tuple(run for _, run in members)
-        f1 = Measure(chosen[0].own_f1, (OVERALL,))
+        group_runs = tuple(run for _, run in members)
+        f1 = Measure(group_runs[0].own_f1, (OVERALL,))
         measures = [f1, Measure(RECALL, (OVERALL, MULTI_HOP))]
-        records = chosen[0].records.values()
-        if sum(one["type"] == ADVERSARIAL for one in records) >= _LEAST:
+        records = group_runs[0].records.values()
+        if sum(record["type"] == ADVERSARIAL for record in records) >= _LEAST:
             measures.append(Measure(ABSTAINED, (ADVERSARIAL,)))
-        if any(SESSIONS in one["scores"] for one in records):
+        if any(SESSIONS in record["scores"] for record in records):
             measures.append(Measure(SESSIONS, (OVERALL,)))
-        tables = contrast([(measure, share(chosen, measure)) for measure in measures], seed)
-        found.append(Effects(group, chosen, tuple(map(tuple, tables))))
-    return found
+        tables = contrast([(measure, share(group_runs, measure)) for measure in measures], seed)
+        groups.append(Effects(group, group_runs, tuple(map(tuple, tables))))
+    return groups
 
 
-def rows_of(grid: Grid, found: Sequence[Effects]) -> Table:
+def rows_of(grid: Grid, groups: Sequence[Effects]) -> Table:
     """Return a row per run: means, differences, context tokens, configuration."""
     # Scores and types that the data set lacks have no column.
-    has = {(row.key, row.type) for one in found for table in one.tables for row in table}
+    has = {(row.key, row.type) for group in groups for table in group.tables for row in table}
     titles = {
         (RECALL, MULTI_HOP): "recall difference, multi_hop",
         (SESSIONS, OVERALL): "session recall difference",
@@ -76,13 +76,13 @@ def rows_of(grid: Grid, found: Sequence[Effects]) -> Table:
     more = {key: title for key, title in titles.items() if key in has}
     header = [grid.factor, "n", "F1", "F1 difference", "evidence recall", "recall difference"]
     header += [*more.values(), "context tokens", "config"]
-    grouped = len({one.group for one in found}) > 1
+    grouped = len({group.group for group in groups}) > 1
     lines = []
-    for one in found:
-        rows = {(row.key, row.type): row for table in one.tables for row in table}
-        f1, recall = rows.get((one.runs[0].own_f1, OVERALL)), rows.get((RECALL, OVERALL))
+    for group in groups:
+        rows = {(row.key, row.type): row for table in group.tables for row in table}
+        f1, recall = rows.get((group.runs[0].own_f1, OVERALL)), rows.get((RECALL, OVERALL))
         counted = f1 or recall  # nobody answers with reader=none
-        for i, run in enumerate(one.runs):
+        for i, run in enumerate(group.runs):
             line = [label_of(run, grouped=grouped), str(counted.n) if counted else ABSENT]
             for row in (f1, recall):
                 line += [interval(row.means[i]) if row else ABSENT, _difference(row, i)]
@@ -96,15 +96,15 @@ def _difference(row: Row | None, index: int) -> str:
     """Format a difference to the reference with its interval and the verdict."""
     if row is None or index == 0:
         return ABSENT if row is None else "reference"
-    one = row.contrasts[index - 1]
-    verdict = "none shown" if one.verdict == NOT_SHOWN else one.verdict
-    return f"{interval(one.difference, form=signed)} {verdict}"
+    comparison = row.contrasts[index - 1]
+    verdict = "none shown" if comparison.verdict == NOT_SHOWN else comparison.verdict
+    return f"{interval(comparison.difference, form=signed)} {verdict}"
 
 
 def context_tokens(run: Run) -> Interval | None:
     """Return the mean of the context tokens of all questions but those of type 5."""
-    rows = [one for one in run.counted if one["type"] != ADVERSARIAL]
-    return Sample.of(rows, [one["context_tokens"] for one in rows], run.seed).mean(0.0)
+    rows = [record for record in run.counted if record["type"] != ADVERSARIAL]
+    return Sample.of(rows, [record["context_tokens"] for record in rows], run.seed).mean(0.0)
 
 
 def requested(grid: Grid, runs: Sequence[Run], seed: int) -> Iterator[tuple[str, list[Table]]]:
@@ -150,17 +150,17 @@ def gates(runs: Sequence[Run], never: Run, always: Run, seed: int) -> Table:
     """
     header = ["gate", "n", "opened", "precision", "recall", "harmful", "evidence recall"]
     lines = []
-    found: list[Case] = []
+    group: list[Case] = []
     for run in runs:
-        found = cases(*(list(one.records.values()) for one in (run, never, always)))
-        shares = gate_shares(found, seed)
-        reached = [case.expanded if case.opened else case.direct for case in found]
+        group = cases(*(list(source.records.values()) for source in (run, never, always)))
+        shares = gate_shares(group, seed)
+        reached = [case.expanded if case.opened else case.direct for case in group]
         cells = (shares.opened, shares.precision, shares.recall, shares.harmful)
-        mean = interval(sample(found, reached, seed).score())
-        lines.append([label_of(run, grouped=False), str(len(found)), *map(percent, cells), mean])
-    best = sample(found, [max(case.direct, case.expanded) for case in found], seed).score()
-    raised = percent(gate_shares(found, seed).raised)
-    lines.append(["oracle", str(len(found)), raised, "100%", "100%", "0%", interval(best)])
+        mean = interval(sample(group, reached, seed).score())
+        lines.append([label_of(run, grouped=False), str(len(group)), *map(percent, cells), mean])
+    best = sample(group, [max(case.direct, case.expanded) for case in group], seed).score()
+    raised = percent(gate_shares(group, seed).raised)
+    lines.append(["oracle", str(len(group)), raised, "100%", "100%", "0%", interval(best)])
     return Table(header, lines)
 
 
@@ -173,31 +173,31 @@ def interaction(
     Paired by question: (strategy - base) with `weak` minus (strategy - base) with `strong`, so that
     the difficulty of a question cancels. p is adjusted over all rows.
     """
-    by_name = {(one.manifest["choices"]["embedder"], one.manifest["strategy"]): one for one in runs}
+    by_name = {(run.manifest["choices"]["embedder"], run.manifest["strategy"]): run for run in runs}
     titles, gains, differences = [], [], []
     for strategy, plain in base.items():
         four = [by_name.get((e, s)) for e in (weak, strong) for s in (strategy, plain)]
-        known = [run for run in four if run is not None]
-        if len(known) < len(four):
+        group = [run for run in four if run is not None]
+        if len(group) < len(four):
             continue
         for score, key, types in (
-            ("F1", known[0].own_f1, _TYPES),
+            ("F1", group[0].own_f1, _TYPES),
             ("evidence recall", RECALL, _TYPES),
             ("evidence recall, multi_hop", RECALL, (MULTI_HOP,)),
         ):
-            both = share(known, Measure(key, types))
+            both = share(group, Measure(key, types))
             weak_gain, strong_gain = (both.scores[i] - both.scores[i + 1] for i in (0, 2))
             titles.append([f"{strategy} - {plain}", score, str(len(both.ids))])
             samples = [
                 Sample(values.tolist(), both.conversations.tolist(), seed)
                 for values in (strong_gain, weak_gain, weak_gain - strong_gain)
             ]
-            gains.append([interval(one.mean(-1, 1)) for one in samples[:2]])
+            gains.append([interval(gain.mean(-1, 1)) for gain in samples[:2]])
             differences.append(samples[2])
     header = ["gain of", "in", "n", f"with {strong}", f"with {weak}", f"{weak} minus {strong}"]
-    judged = [difference_cells(one) for one in paired_contrasts(differences, 2.0)]
+    judged = [difference_cells(difference) for difference in paired_contrasts(differences, 2.0)]
     parts = zip(titles, gains, judged, strict=True)
-    rows = [[*one, *two, *three] for one, two, three in parts]
+    rows = [[*title, *gain, *cells] for title, gain, cells in parts]
     return Table([*header, "p (Holm)", "verdict"], rows)
 
 
@@ -219,12 +219,12 @@ def types_as_csv(runs: Sequence[Run], seed: int) -> str:
 
 def _table(first: str, runs: Sequence[Run], means: Sequence[Means], names: Sequence[str]) -> Table:
     """Return a row per run and a column for each of `names` that any run has a mean of."""
-    known = {name: [one[name].n for one in means if name in one] for name in names}
-    counts = {name: n[0] for name, n in known.items() if n}  # of the first run with a mean
+    sizes = {name: [of_run[name].n for of_run in means if name in of_run] for name in names}
+    counts = {name: n[0] for name, n in sizes.items() if n}  # of the first run with a mean
     grouped = any(" " in run.label for run in runs)
     rows = [
-        [label_of(run, grouped=grouped), *(interval(one.get(name)) for name in counts)]
-        for run, one in zip(runs, means, strict=True)
+        [label_of(run, grouped=grouped), *(interval(of_run.get(name)) for name in counts)]
+        for run, of_run in zip(runs, means, strict=True)
     ]
     return Table([first, *(f"{name} ({n})" for name, n in counts.items())], rows)
 
@@ -233,14 +233,14 @@ def _by_type(runs: Sequence[Run], seed: int) -> dict[str, list[Means]]:
     """Return the means of each run by type, overall last, for each score that any run has;
     adversarial questions have no gold answer.
     """
-    found: dict[str, list[Means]] = {}
+    by_score: dict[str, list[Means]] = {}
     for key in (runs[0].own_f1, RECALL, SESSIONS):
-        found[key] = []
+        by_score[key] = []
         for run in runs:
             groups = by_type(list(run.records.values()))
             means = ((name, _sample(rows, key, seed).score()) for name, rows in groups)
-            found[key].append({name: mean for name, mean in means if mean is not None})
-    return {key: means for key, means in found.items() if any(means)}
+            by_score[key].append({name: mean for name, mean in means if mean is not None})
+    return {key: means for key, means in by_score.items() if any(means)}
 
 
 def _by_kind(run: Run, key: str, control: bool, seed: int) -> Means:

@@ -82,21 +82,21 @@ def load_grid(name: str, overrides: Sequence[str] = ()) -> Grid:
         texts = [f"{key}={values}" for key, values in params.items()]
         parsed = OverridesParser.create().parse_overrides([*texts, *overrides])
     values: dict[str, list[str]] = {}  # overrides replace the values of the file
-    for one in parsed:
-        key = one.get_key_element()
-        swept = one.is_sweep_override()
+    for override in parsed:
+        key = override.get_key_element()
+        swept = override.is_sweep_override()
         values[key] = list(
-            one.sweep_string_iterator() if swept else [one.get_value_element_as_str()]
+            override.sweep_string_iterator() if swept else [override.get_value_element_as_str()]
         )
     varied = [key for key in params if len(values[key]) > 1]
     if not varied:
         raise InputError(f"experiment={name}: a single run; memsys tabulate needs several")
     jobs = []
     for combination in itertools.product(*values.values()):
-        chosen = dict(zip(values, combination, strict=True))
-        group = " ".join(f"{key}={chosen[key]}" for key in varied[:-1])
-        settings = tuple(f"{key}={value}" for key, value in chosen.items())
-        jobs.append(Job(settings, group, chosen[varied[-1]]))
+        choices = dict(zip(values, combination, strict=True))
+        group = " ".join(f"{key}={choices[key]}" for key in varied[:-1])
+        settings = tuple(f"{key}={value}" for key, value in choices.items())
+        jobs.append(Job(settings, group, choices[varied[-1]]))
     command = shlex.join(["python", "-m", "eval.run", "-m", f"experiment={name}", *overrides])
     title = title_of(CONF / "experiment" / f"{name}.yaml")
     tables = cast(
@@ -126,11 +126,11 @@ def find_folders(grid: Grid, runs: Path = RUNS) -> list[Path | None]:
     newest: dict[frozenset[str], Path] = {}
     for path in sorted(runs.glob(f"*/{MANIFEST}")):
         manifest = load_manifest(path.parent)
-        chosen = manifest["choices"].get("experiment") == grid.name
-        if chosen and manifest["status"] == "complete":
-            given = [one for one in shlex.split(manifest["command"]) if "=" in one]
-            names = {one: one.partition("=")[0] for one in given if not one.startswith("hydra.")}
-            settings = frozenset(one for one, key in names.items() if key not in OPERATIONAL)
+        of_grid = manifest["choices"].get("experiment") == grid.name
+        if of_grid and manifest["status"] == "complete":
+            given = [arg for arg in shlex.split(manifest["command"]) if "=" in arg]
+            names = {arg: arg.partition("=")[0] for arg in given if not arg.startswith("hydra.")}
+            settings = frozenset(arg for arg, key in names.items() if key not in OPERATIONAL)
             newest[settings] = path.parent
     return [newest.get(frozenset({f"experiment={grid.name}", *job.overrides})) for job in grid.jobs]
 
@@ -155,8 +155,8 @@ def measured_jobs(grid: Grid, runs: Path) -> Iterator[Own]:
         if folder is not None:
             yield Own(job, load_job(grid, job, folder))
             continue
-        values = [one for one in job.overrides if one.partition("=")[0] in _VALUES]
-        options = tuple(one for one in job.overrides if one not in values)
+        values = [setting for setting in job.overrides if setting.partition("=")[0] in _VALUES]
+        options = tuple(setting for setting in job.overrides if setting not in values)
         try:
             with configuration_errors(), initialize_config_dir(str(CONF), version_base="1.3"):
                 if options not in composed:
@@ -176,11 +176,11 @@ def expected_costs(jobs: Mapping[str, Own]) -> tuple[Table, list[str]]:
     for row, own in jobs.items():
         if own.run is None:
             missing.setdefault(id(own), (row, own))
-    known = [(row, own.expected) for row, own in missing.values() if own.expected is not None]
-    costs = [(row, one.calls, one.system_usd, one.judge_usd) for row, one in known]
+    estimates = [(row, own.expected) for row, own in missing.values() if own.expected is not None]
+    costs = [(row, cost.calls, cost.system_usd, cost.judge_usd) for row, cost in estimates]
     if costs:
         _, *columns = zip(*costs, strict=True)
-        calls, system, judge = (sum(one or 0 for one in column) for column in columns)
+        calls, system, judge = (sum(value or 0 for value in column) for column in columns)
         costs.append(("together", calls, system, judge))
     rows = [[row, f"{n:,}", number(system, 2), number(judge, 2)] for row, n, system, judge in costs]
     unknown = dict.fromkeys(own.unknown for _, own in missing.values() if own.unknown)
@@ -198,21 +198,21 @@ def page(template: str, grid: Grid, manifests: Sequence[Manifest], **values: obj
     """Return the page of an experiment by a template that extends page.md.j2; `manifests`: of its
     runs.
     """
-    of_runs = {"manifests": manifests, "made": _made(manifests), "files": files_of(manifests)}
+    of_runs = {"manifests": manifests, "made": _provenance(manifests), "files": files_of(manifests)}
     named = {"grid": grid, "name": shlex.quote(grid.name)}
     return page_markdown(template, __name__.rpartition(".")[0], **named, **of_runs, **values)
 
 
 def files_of(manifests: Iterable[Manifest]) -> str:
     """Return the distinct data files of runs with the first digits of their hashes."""
-    found = {f"{file['name']} {file['sha256'][:HASH]}" for one in manifests for file in one["data"]}
-    return ", ".join(sorted(found))
+    files = {f"{file['name']} {file['sha256'][:HASH]}" for m in manifests for file in m["data"]}
+    return ", ".join(sorted(files))
 
 
-def _made(manifests: Sequence[Manifest]) -> str:
+def _provenance(manifests: Sequence[Manifest]) -> str:
     """Return the days and commits of runs, as `2026-11-22, commit 585bff7933 with changes`."""
-    states = {(one["git"] or {}).get("commit", "unknown")[:10] for one in manifests}
-    dirty = any((one["git"] or {}).get("dirty") for one in manifests)
-    days = sorted({one["started"][:10] for one in manifests})
+    states = {(manifest["git"] or {}).get("commit", "unknown")[:10] for manifest in manifests}
+    dirty = any((manifest["git"] or {}).get("dirty") for manifest in manifests)
+    days = sorted({manifest["started"][:10] for manifest in manifests})
     changed = " with changes" if dirty else ""
     return f"{', '.join(days)}, commit {', '.join(sorted(states))}{changed}"

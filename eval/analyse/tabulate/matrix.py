@@ -53,29 +53,29 @@ def measure_columns(grid: Grid, runs: Path) -> list[Column]:
     if not any(folders):
         raise InputError(f"{runs}: no run of {grid.name} is there; run {grid.command}")
     pairs = zip(grid.jobs, folders, strict=True)
-    found = []
+    columns = []
     for _, members in itertools.groupby(pairs, key=lambda pair: pair[0].group):
         of_group = list(members)
         done = {job.label: load_job(grid, job, path) for job, path in of_group if path is not None}
         gaps = _absent(grid, [job for job, path in of_group if path is None], len(of_group))
         first = of_group[0][0]
-        values = dict(one.split("=", 1) for one in first.overrides)
-        others = [one for one in first.group.split() if not one.startswith("dataset=")]
+        values = dict(setting.split("=", 1) for setting in first.overrides)
+        others = [setting for setting in first.group.split() if not setting.startswith("dataset=")]
         name = " ".join([values.get("dataset", first.group), *others])
-        found.append(measured(name, done, reference, gaps))
-    return found
+        columns.append(measured(name, done, reference, gaps))
+    return columns
 
 
 def as_page(grid: Grid, columns: Sequence[Column]) -> str:
     """Return the page in markdown: data sets, how to read it, a matrix per measure, what is
     missing.
     """
-    manifests = [manifest for one in columns for manifest in one.manifests]
-    header = [grid.factor, *(one.name for one in columns)]
+    manifests = [manifest for column in columns for manifest in column.manifests]
+    header = [grid.factor, *(column.name for column in columns)]
     matrices = {}
     for key, title in _TITLES.items():
         cells = [
-            [f"`{row}`", *(one.cells.get(key, {}).get(row, ABSENT) for one in columns)]
+            [f"`{row}`", *(column.cells.get(key, {}).get(row, ABSENT) for column in columns)]
             for row in dict.fromkeys(job.label for job in grid.jobs)
         ]
         matrices[title] = Table(header, [line for line in cells if set(line[1:]) != {ABSENT}])
@@ -84,13 +84,13 @@ def as_page(grid: Grid, columns: Sequence[Column]) -> str:
         "matrix.md.j2",
         grid,
         manifests,
-        readers=sorted({str(one["models"]["reader"]) for one in manifests}),
-        datasets=Table(described, [_described(one) for one in columns]),
-        few=[one.name for one in columns if 0 < one.conversations < FEWEST],
+        readers=sorted({str(manifest["models"]["reader"]) for manifest in manifests}),
+        datasets=Table(described, [_described(column) for column in columns]),
+        few=[column.name for column in columns if 0 < column.conversations < FEWEST],
         fewest=FEWEST,
         reference=_reference(grid),
         matrices=matrices,
-        gaps=[f"{one.name}: {gap}" for one in columns for gap in one.gaps],
+        gaps=[f"{column.name}: {gap}" for column in columns for gap in column.gaps],
     )
 
 
@@ -109,7 +109,7 @@ def _absent(grid: Grid, jobs: Sequence[Job], of: int) -> list[str]:
     if not jobs:
         return []
     which = "no run" if len(jobs) == of else f"no run of {', '.join(job.label for job in jobs)}"
-    values = dict(one.split("=", 1) for one in jobs[0].overrides)
+    values = dict(setting.split("=", 1) for setting in jobs[0].overrides)
     values[grid.factor] = ",".join(job.label for job in jobs)
     settings = [f"{name}={value}" for name, value in values.items()]
     command = shlex.join(["python", "-m", "eval.run", "-m", f"experiment={grid.name}", *settings])
@@ -117,7 +117,7 @@ def _absent(grid: Grid, jobs: Sequence[Job], of: int) -> list[str]:
 
 
 def _described(column: Column) -> list[str]:
-    counts = [f"{one:,}" if one else ABSENT for one in (column.n, column.conversations)]
+    counts = [f"{count:,}" if count else ABSENT for count in (column.n, column.conversations)]
     used: set[str] = set()
     for manifest in column.manifests:
         others = manifest.get("embedders") or {}  # by conversation
@@ -161,19 +161,19 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
             reasons = {"": str(error)}
         if reasons:
             problems[strategy] = next(iter(reasons.values()))
-    known = {one: run for one, run in ordered.items() if one not in problems}
-    ranked = {one: run for one, run in known.items() if not is_selected(run)}
+    by_strategy = {strategy: run for strategy, run in ordered.items() if strategy not in problems}
+    ranked = {strategy: run for strategy, run in by_strategy.items() if not is_selected(run)}
     cells: dict[str, dict[str, str]] = {key: {} for key in (RECALL, NDCG, TOKENS, LATENCY)}
-    shared = [share(list(ranked.values()), one) for one in _RANKINGS] if ranked else []
+    shared = [share(list(ranked.values()), measure) for measure in _RANKINGS] if ranked else []
     tables = contrast(list(zip(_RANKINGS, shared, strict=False)), seed)
-    for rows, one in zip(tables, shared, strict=True):
+    for rows, questions in zip(tables, shared, strict=True):
         for row in rows:
-            texts = _marked(row.means, one, seed)
+            texts = _marked(row.means, questions, seed)
             cells[row.key] = dict(zip(ranked, texts, strict=True))
     lines: list[dict[str, object]] = []
     for strategy, run in ordered.items():
         base = next(iter(ordered.values()))
-        if strategy in known.keys() - ranked and (
+        if strategy in by_strategy.keys() - ranked and (
             recall := by_type(run, [_ALL], run.seed)[0].get(OVERALL, {}).get(str(_ALL))
         ):
             cells[RECALL][strategy] = interval(recall) + _SELECTED
@@ -187,21 +187,21 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
             ratio = f" ({latency / first:.1f}×)" if first else ""
             cells[LATENCY][strategy] = number(latency, 1) + ratio
             lines.append(_line(LATENCY, run, base, latency))
-    found = [row for rows in tables for row in rows]
+    all_rows = [row for rows in tables for row in rows]
     failures = [
         f"{label}: questions that failed, left out of the whole column: {why[FAILED]}"
-        for one in shared[:1]
-        for label, why in one.why.items()
+        for questions in shared[:1]
+        for label, why in questions.why.items()
         if FAILED in why
     ]
-    if runs and not found:
+    if runs and not all_rows:
         gaps = [*gaps, "no ranking of a question with evidence is known"]
     return Column(
         name,
         cells,
         [*csv_lines(tables, list(ranked.values())), *lines],
-        found[0].n if found else 0,
-        found[0].clusters if found else 0,
+        all_rows[0].n if all_rows else 0,
+        all_rows[0].clusters if all_rows else 0,
         (*gaps, *problems.values(), *failures),
         tuple(run.manifest for run in runs.values()),
     )
@@ -211,13 +211,13 @@ def _marked(means: Sequence[Interval], shared: Shared, seed: int) -> Iterator[st
     """Yield the text of each mean: the highest in bold, and ≈ after those whose paired
     difference from it has an interval that contains 0.
     """
-    chosen = shared.of(OVERALL)
-    scores = shared.scores[:, chosen]
-    bootstrap = ClusterBootstrap(shared.conversations[chosen].tolist(), seed)
+    mask = shared.of(OVERALL)
+    scores = shared.scores[:, mask]
+    bootstrap = ClusterBootstrap(shared.conversations[mask].tolist(), seed)
     highest = scores[int(scores.mean(axis=1).argmax())]
-    for mean, one in zip(means, scores, strict=True):
-        difference = bootstrap.mean((one - highest).tolist())
-        if one.mean() == highest.mean():
+    for mean, values in zip(means, scores, strict=True):
+        difference = bootstrap.mean((values - highest).tolist())
+        if values.mean() == highest.mean():
             yield f"**{interval(mean)}**"
         elif difference is not None and difference.low <= 0 <= difference.high:
             yield interval(mean) + _ALIKE
@@ -226,20 +226,20 @@ def _marked(means: Sequence[Interval], shared: Shared, seed: int) -> Iterator[st
 
 
 def _answerable(run: Run) -> list[Record]:
-    return [one for one in run.counted if one["category"] != ADVERSARIAL]
+    return [record for record in run.counted if record["category"] != ADVERSARIAL]
 
 
 def _more_tokens(run: Run, base: Run) -> Interval | None:
     """Return the mean difference of tokens, paired by question, run minus base."""
-    of_base = {one["id"]: one["context_tokens"] for one in _answerable(base)}
-    rows = [one for one in _answerable(run) if of_base.get(one["id"]) is not None]
-    pairs = [(one["context_tokens"], of_base[one["id"]]) for one in rows]
+    of_base = {record["id"]: record["context_tokens"] for record in _answerable(base)}
+    rows = [record for record in _answerable(run) if of_base.get(record["id"]) is not None]
+    pairs = [(record["context_tokens"], of_base[record["id"]]) for record in rows]
     more = [None if mine is None or other is None else mine - other for mine, other in pairs]
     return Sample.of(rows, more, run.seed).mean()
 
 
 def _latency(run: Run) -> float | None:
-    return percentile([one["latency_ms"]["retrieve"] for one in _answerable(run)], _P)
+    return percentile([record["latency_ms"]["retrieve"] for record in _answerable(run)], _P)
 
 
 def _line(

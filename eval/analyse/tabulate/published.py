@@ -119,25 +119,25 @@ def as_page(grid: Grid, overrides: Sequence[str], runs: Path) -> tuple[str, str]
     """
     paper = load_paper(grid, overrides, runs)
     figures = [*_scores(paper), *_measurements(paper)]
-    known = list({run.folder: run for run in paper.runs.values()}.values())
-    manifests = [run.manifest for run in known]
+    own_runs = list({run.folder: run for run in paper.runs.values()}.values())
+    manifests = [run.manifest for run in own_runs]
     costs, unknown = expected_costs(paper.jobs)
     text = page(
         "published.md.j2",
         grid,
         manifests,
         paper=paper,
-        runs=known,
-        counts=sorted({len(run.records) for run in known}),
-        models=sorted({str(one["llm"]) for one in manifests}),
-        judges=sorted({str((one["judge"] or {}).get("name")) for one in manifests}),
-        scope=scope(len({one["conversation"] for one in run.counted}) for run in known),
+        runs=own_runs,
+        counts=sorted({len(run.records) for run in own_runs}),
+        models=sorted({str(manifest["llm"]) for manifest in manifests}),
+        judges=sorted({str((manifest["judge"] or {}).get("name")) for manifest in manifests}),
+        scope=scope(len({record["conversation"] for record in run.counted}) for run in own_runs),
         claims=_claims(paper),
         tables=_tables(figures),
         unknown=unknown,
         costs=costs,
     )
-    lines = [{**one._asdict(), "n": getattr(one.own, "n", None)} for one in figures]
+    lines = [{**figure._asdict(), "n": getattr(figure.own, "n", None)} for figure in figures]
     return text, text_of(_COLUMNS, lines)
 
 
@@ -150,18 +150,18 @@ def load_paper(grid: Grid, overrides: Sequence[str], runs: Path) -> Paper:
     settings = grid.tables[PUBLISHED]
     path = SHIPPED / "results" / "published" / f"{settings['source']}.yaml"
     source = validate(_Source, load_yaml(path), str(path), "correct it")
-    found = list(measured_jobs(grid, runs))
+    all_jobs = list(measured_jobs(grid, runs))
     jobs = {
         row: own
         for row, setting in settings["runs"].items()
-        for own in found
+        for own in all_jobs
         if setting in own.job.overrides
     }
-    others = [one for one in overrides if not one.startswith("strategy=")]
+    others = [override for override in overrides if not override.startswith("strategy=")]
     chunks = load_grid(settings["chunks"], others)
     for own in measured_jobs(chunks, runs):
-        chosen = dict(one.partition("=")[::2] for one in own.job.overrides)
-        jobs[f"RAG, k={chosen['k']}, {chosen['memory.tokens']}"] = own
+        choices = dict(setting.partition("=")[::2] for setting in own.job.overrides)
+        jobs[f"RAG, k={choices['k']}, {choices['memory.tokens']}"] = own
     done = {row: own.run for row, own in jobs.items() if own.run is not None}
     return Paper(source, jobs, done, (grid.command, chunks.command))
 
@@ -175,14 +175,14 @@ def _scores(paper: Paper) -> Iterator[_Figure]:
             if run and table.metric == "f1":
                 own, *others = protocols(run.manifest["scoring"])
                 keys = {title: own.f1}
-                keys |= {f"{title} by the protocol {one.name}": one.f1 for one in others}
+                keys |= {f"{title} by the protocol {other.name}": other.f1 for other in others}
             run_id = str(run.manifest["run_id"]) if run else ""
             for label, score in zip(table.columns, row.scores, strict=True):
                 type_ = TYPES[paper.source.labels[label]["category"]]
                 column = label if label.lower() == type_ else f"{label} ({type_})"
-                rows = [one for one in run.counted if one["type"] == type_] if run else []
+                rows = [record for record in run.counted if record["type"] == type_] if run else []
                 for name, key in keys.items():
-                    scores = [value(one, key) for one in rows]
+                    scores = [value(record, key) for record in rows]
                     mean = _scaled(Sample.of(rows, scores, run.seed).score(), 100) if run else None
                     theirs = score if name == title else None
                     yield _Figure(name, row.system, column, table.decimals, theirs, mean, run_id)
@@ -214,33 +214,35 @@ def _own_measurement(
     if run is None:
         if own is None or (counted := own.expected) is None:
             return figure
-        known = {"tokens": counted.context_tokens, "store_tokens": counted.store_tokens}
-        return figure._replace(own=known.get(column))
+        by_column = {"tokens": counted.context_tokens, "store_tokens": counted.store_tokens}
+        return figure._replace(own=by_column.get(column))
     if column == "store_tokens":
         lines = [line for line in run.ingests if "tokens" in line.get("store", {})]
         sizes = [float(line["store"]["tokens"]) for line in lines]
-        found = Sample(sizes, [line["conversation"] for line in lines], run.seed).mean(0.0)
+        mean = Sample(sizes, [line["conversation"] for line in lines], run.seed).mean(0.0)
     else:
         quantity, factor = _QUANTITIES[column]
-        found = _scaled(measured(run, quantity), factor)
-    return figure._replace(own=found, run_id=str(run.manifest["run_id"]))
+        mean = _scaled(measured(run, quantity), factor)
+    return figure._replace(own=mean, run_id=str(run.manifest["run_id"]))
 
 
-def _scaled(found: Interval | None, factor: float) -> Interval | None:
-    return found and replace(
-        found, value=factor * found.value, low=factor * found.low, high=factor * found.high
+def _scaled(mean: Interval | None, factor: float) -> Interval | None:
+    return mean and replace(
+        mean, value=factor * mean.value, low=factor * mean.low, high=factor * mean.high
     )
 
 
 def _claims(paper: Paper) -> Table:
     """Return a row for each claim: what the printed tables give, what was measured, the verdict."""
     lines = []
-    for one in paper.source.claims:
-        ratio = _printed(paper, one.system, one.column) / _printed(paper, one.against, one.column)
-        holds = abs(round(ratio - 1, 2)) >= abs(one.change)
-        own, verdict = _judged(paper, one)
+    for claim in paper.source.claims:
+        ratio = _printed(paper, claim.system, claim.column) / _printed(
+            paper, claim.against, claim.column
+        )
+        holds = abs(round(ratio - 1, 2)) >= abs(claim.change)
+        own, verdict = _judged(paper, claim)
         theirs = f"{change(ratio - 1)}: {'holds' if holds else 'does not hold'}"
-        lines.append([f"{one.system}: {one.claim}", theirs, interval(own, 1, change), verdict])
+        lines.append([f"{claim.system}: {claim.claim}", theirs, interval(own, 1, change), verdict])
     return Table(["claim", "by the printed tables", "own", "verdict"], lines)
 
 
@@ -275,22 +277,22 @@ def _judged(paper: Paper, claim: _Claim) -> tuple[Interval | None, str]:
 
 def _tables(figures: Sequence[_Figure]) -> Iterator[tuple[str, Table]]:
     """Yield a heading and a table for each table of the paper."""
-    for name in dict.fromkeys(one.table for one in figures):
-        of_table = [one for one in figures if one.table == name]
-        columns = list(dict.fromkeys(one.column for one in of_table))
+    for name in dict.fromkeys(figure.table for figure in figures):
+        of_table = [figure for figure in figures if figure.table == name]
+        columns = list(dict.fromkeys(figure.column for figure in of_table))
         lines = []
-        for row in dict.fromkeys(one.row for one in of_table):
-            cells = {one.column: one for one in of_table if one.row == row}
-            chosen = [cells[column] for column in columns]
-            theirs = [number(one.published, one.digits) for one in chosen]
-            own = [_own(one) for one in chosen]
+        for row in dict.fromkeys(figure.row for figure in of_table):
+            cells = {figure.column: figure for figure in of_table if figure.row == row}
+            of_row = [cells[column] for column in columns]
+            theirs = [number(figure.published, figure.digits) for figure in of_row]
+            own = [_own(figure) for figure in of_row]
             named = ([row, *theirs], [f"{row}, own", *own])
             lines += [line for line in named if {*line[1:]} != {ABSENT}]
         if lines:
             yield name, Table(["system", *columns], lines)
 
 
-def _own(one: _Figure) -> str:
-    if isinstance(one.own, float):
-        return number(one.own, one.digits)
-    return interval(one.own, one.digits)
+def _own(figure: _Figure) -> str:
+    if isinstance(figure.own, float):
+        return number(figure.own, figure.digits)
+    return interval(figure.own, figure.digits)
