@@ -159,7 +159,7 @@ def of_protocols(records: Sequence[Record], key: str) -> dict[Column, dict[str, 
         counted = counted_by_type(records, protocol)[OVERALL]
         for measure, score in ((F1, protocol.f1), (BLEU1, BLEU1)):
             values = ((record["id"], protocol_score(record, score)) for record in counted)
-            scores[Column(name, measure, key)] = _known(values)
+            scores[Column(name, measure, key)] = _known_scores(values)
     return scores
 
 
@@ -172,10 +172,10 @@ def of_records(records: Sequence[Record], key: str, measure: str = JUDGE) -> ByQ
         for record in records
         if record["status"] == "ok"
     )
-    return {Column("", measure, key): _known(values)}
+    return {Column("", measure, key): _known_scores(values)}
 
 
-def _known(values: Iterable[tuple[str, float | None]]) -> dict[str, float]:
+def _known_scores(values: Iterable[tuple[str, float | None]]) -> dict[str, float]:
     return {id_: score for id_, score in values if score is not None}
 
 
@@ -190,18 +190,18 @@ class Computed:
     files: Mapping[Role, CardFile]
 
 
-def exact(one: Mean) -> dict[str, float]:
+def exact(mean: Mean) -> dict[str, float]:
     """Return the numbers of a Score by name, unrounded, without those that are not determined."""
-    found = one.mean
-    numbers = {"n": found.n, "mean": found.value, "low": found.low, "high": found.high}
+    interval = mean.mean
+    numbers = {"n": interval.n, "mean": interval.value, "low": interval.low, "high": interval.high}
     return {name: number for name, number in numbers.items() if not isnan(number)}
 
 
-def rounded(one: Mean) -> Score:
+def rounded(mean: Mean) -> Score:
     """Return the entry of a card."""
-    protocol, measure, key = one.column
-    what = {"key": key, "protocol": protocol or None, "type": one.type, "measure": measure}
-    numbers = {name: round(number, DIGITS) for name, number in exact(one).items()}
+    protocol, measure, key = mean.column
+    what = {"key": key, "protocol": protocol or None, "type": mean.type, "measure": measure}
+    numbers = {name: round(number, DIGITS) for name, number in exact(mean).items()}
     return Score.model_validate({**what, **numbers, "reported": measure in REPORTED})
 
 
@@ -217,7 +217,7 @@ def compute(
     rows = [] if answers is None else list(answers.records)
     means = _of_answers(datasets, rows) if rows else []
     if rankings is not None and not rows:
-        asked = (one for one in dataset.questions if one.id in rankings.run.rankings)
+        asked = (question for question in dataset.questions if question.id in rankings.run.rankings)
         rows = [cast(Record, unanswered(question)) for question in asked]
     counted = [row for row in rows if row["status"] == "ok" and not left_out(row)]
     files: dict[Role, CardFile] = {}
@@ -252,9 +252,9 @@ def _of_answers(datasets: Mapping[str, Dataset], rows: Sequence[Record]) -> list
     ]
     keys, protocols, types = [*datasets], [*PROTOCOLS, ""], [*table.order, OVERALL]
 
-    def place(one: Mean) -> tuple[int, int, int]:
-        column = one.column
-        return keys.index(column.key), protocols.index(column.protocol), types.index(one.type)
+    def place(mean: Mean) -> tuple[int, int, int]:
+        column = mean.column
+        return keys.index(column.key), protocols.index(column.protocol), types.index(mean.type)
 
     return sorted(means, key=place)
 

@@ -84,7 +84,7 @@ def _make(options: argparse.Namespace) -> None:
         rankings=_each(options.rankings, 1, "--rankings")[0],
         origin=origin,
         unknown=options.unknown,
-        models=dict(_pair(one) for one in options.model),
+        models=dict(_pair(text) for text in options.model),
         dataset=options.dataset,
         key_file=options.key_file,
     )
@@ -102,7 +102,7 @@ def _verify(options: argparse.Namespace) -> int:
     layout = None if options.layout is None else load_layout(options.layout)
     failed = False
     for (path, card), of_card, ranked in zip(cards, answers, rankings, strict=True):
-        found = verify(
+        verification = verify(
             card,
             answers=of_card,
             rankings=ranked,
@@ -110,19 +110,19 @@ def _verify(options: argparse.Namespace) -> int:
             dataset=options.dataset,
             key_file=options.key_file,
         )
-        failed |= bool(found.refused(complete=options.complete))
-        print("\n".join(_lines(path, found, complete=options.complete)))
+        failed |= bool(verification.refused(complete=options.complete))
+        print("\n".join(_lines(path, verification, complete=options.complete)))
     return FAILED if failed else 0
 
 
-def _lines(path: Path, found: Verification, *, complete: bool) -> list[str]:
-    numbers = f"{found.equal:,} of {found.compared:,} numbers equal"
-    refused = found.refused(complete=complete)
+def _lines(path: Path, verification: Verification, *, complete: bool) -> list[str]:
+    numbers = f"{verification.equal:,} of {verification.compared:,} numbers equal"
+    refused = verification.refused(complete=complete)
     lines = [f"{shown(path)}: {'differs' if refused else 'equal'}: {numbers}"]
     lines += [f"  {shown(line, _LINE)}" for line in refused]
-    for reason, count in found.unverified.items():
+    for reason, count in verification.unverified.items():
         lines.append(f"  {count:,} numbers cannot be recomputed: {reason}")
-    notes = found.notes if complete else [*found.assumed, *found.notes]
+    notes = verification.notes if complete else [*verification.assumed, *verification.notes]
     return [*lines, *(f"  note: {note}" for note in notes)]
 
 

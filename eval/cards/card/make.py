@@ -145,13 +145,13 @@ def named(config: Mapping[str, Any], dataset: str | None, key_file: str | None) 
     """Return `config` with the files that the options `--dataset` and `--key-file` name. A path
     is of a file in the format that `config` says.
     """
-    found = dict(config)
+    settings = dict(config)
     if dataset is not None:
         given = config_of(dataset, ORIGINAL, None)
-        chosen = ("path",) if given.get("path") == dataset else ("_target_", "path")
-        found.pop("path", None)
-        found |= {name: given[name] for name in chosen if given.get(name) is not None}
-    return found | ({} if key_file is None else {"key_file": key_file})
+        fields = ("path",) if given.get("path") == dataset else ("_target_", "path")
+        settings.pop("path", None)
+        settings |= {name: given[name] for name in fields if given.get(name) is not None}
+    return settings | ({} if key_file is None else {"key_file": key_file})
 
 
 def load_keys(config: Mapping[str, Any]) -> tuple[dict[str, Dataset], dict[str, str]]:
@@ -165,16 +165,16 @@ def load_keys(config: Mapping[str, Any]) -> tuple[dict[str, Dataset], dict[str, 
         first = _load(json.dumps(dict(config), sort_keys=True))
     except InputError as error:
         raise InputError(f"{error} (--dataset says where the data set is)") from error
-    found, missing = {own: first}, dict[str, str]()
+    datasets, missing = {own: first}, dict[str, str]()
     if first.key.overlay is None:
-        return found, missing
+        return datasets, missing
     for key in KEYS:
         if key != own:
             try:
-                found[key] = _load(json.dumps({**config, "key": key}, sort_keys=True))
+                datasets[key] = _load(json.dumps({**config, "key": key}, sort_keys=True))
             except InputError as error:
                 missing[key] = str(error)
-    return found, missing
+    return datasets, missing
 
 
 def files_of(datasets: Mapping[str, Dataset]) -> list[CardFile]:
@@ -246,10 +246,10 @@ def _models(manifest: Manifest, given: Mapping[str, str]) -> dict[str, str | Non
     for role in given:
         check_choice("--model", role, _MODELS)
     judge = manifest.get("judge")
-    known = {**manifest["models"], "llm": manifest["llm"]}
-    known["judge"] = judge["name"] if judge else None
-    known["embedder"] = known.get("embedder") and made_with(manifest).get("embedder")
-    return {role: given.get(role, known.get(role)) for role in _MODELS}
+    models = {**manifest["models"], "llm": manifest["llm"]}
+    models["judge"] = judge["name"] if judge else None
+    models["embedder"] = models.get("embedder") and made_with(manifest).get("embedder")
+    return {role: given.get(role, models.get(role)) for role in _MODELS}
 
 
 def _reading(manifest: Manifest) -> Reading | None:

@@ -173,8 +173,8 @@ class Card(Strict):
     @model_validator(mode="after")
     def _check_whole(self) -> Self:
         values = [v if isinstance(v, list) else [v] for v in self.dataset.values()]
-        texts = [one for value in values for one in value if isinstance(one, str)]
-        if outside := [one for one in texts if is_absolute(one) or ".." in one.split("/")]:
+        texts = [text for value in values for text in value if isinstance(text, str)]
+        if outside := [text for text in texts if is_absolute(text) or ".." in text.split("/")]:
             raise ValueError(f"dataset: {outside[0]:.60} is a path outside of the project")
         identity, times = Counter(score.identity for score in self.scores).most_common(1)[0]
         if times > 1:
@@ -228,7 +228,7 @@ def as_json(card: Card) -> str:
     for name, value in ({"version": card.version} | fields).items():
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         if isinstance(value, list):
-            rows = [json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in value]
+            rows = [json.dumps(item, ensure_ascii=False, separators=(",", ":")) for item in value]
             text = "[\n" + ",\n".join(rows) + "\n]"
         parts.append(f"{json.dumps(name)}: {text}")
     return "{\n" + ",\n".join(parts) + "\n}\n"

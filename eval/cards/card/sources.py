@@ -53,7 +53,7 @@ class Answers:
     @property
     def card_file(self) -> CardFile:
         """The entry of a card; its rows: id and answer."""
-        texts = ((one["id"], one["answer"]) for one in self.records)
+        texts = ((row["id"], row["answer"]) for row in self.records)
         rows = ([id_, None if text is None else text.strip()] for id_, text in texts)
         return file_entry(ANSWERS, self.file, rows_sha256(rows))
 
@@ -76,8 +76,8 @@ class Rankings:
 
     def card_file(self, counted: Iterable[str]) -> CardFile:
         """Return the entry of a card; `counted`: ids of the questions that count, in order."""
-        found = ((id_, self._ids(id_)) for id_ in counted)
-        rows = rows_sha256([id_, list(ids)] for id_, ids in found if ids)
+        pairs = ((id_, self._ids(id_)) for id_ in counted)
+        rows = rows_sha256([id_, list(ids)] for id_, ids in pairs if ids)
         return file_entry(RANKINGS, self.file, rows)
 
     def measured(self, records: Sequence[Record]) -> tuple[Run, list[Measure]]:
@@ -88,24 +88,24 @@ class Rankings:
         """
         given = dict(self.run.rankings)
         if isinstance(self.run, UnwrittenRun):
-            missing = [one for one in records if one["id"] not in given]
+            missing = [row for row in records if row["id"] not in given]
             nothing = UnitRanking((), size=None, complete=True, tokens=None)
-            for one in missing:
-                store = one.get("store") or one["conversation"]
-                given[one["id"]] = Ranked(one["id"], store, False, (), nothing, nothing)
+            for row in missing:
+                store = row.get("store") or row["conversation"]
+                given[row["id"]] = Ranked(row["id"], store, False, (), nothing, nothing)
         of_ids = {record["id"]: record for record in records}
         run = UnwrittenRun(self.run.label, self.run.folder, self.run.manifest, of_ids, given)
         prefix = _SESSION * (self.unit == "session")
         measures = [parse(f"{prefix}{name}") for name in RECORDED]
         unknown = retrieval.unknown(run, measures)
-        return run, [one for one in measures if str(one) not in unknown]
+        return run, [measure for measure in measures if str(measure) not in unknown]
 
     def _ids(self, question: str) -> tuple[str, ...]:
         ranked = self.run.rankings.get(question)
         if ranked is None:
             return ()
-        found = ranked.sessions if self.unit == "session" else ranked.turns
-        return () if found is None else found.ids
+        ranking = ranked.sessions if self.unit == "session" else ranked.turns
+        return () if ranking is None else ranking.ids
 
 
 def file_entry(role: str, file: SourceFile, rows: str | None = None) -> CardFile:
@@ -115,10 +115,10 @@ def file_entry(role: str, file: SourceFile, rows: str | None = None) -> CardFile
 
 def rows_sha256(rows: Iterable[Sequence[object]]) -> str:
     """Return the sha256 in hex of `rows` as JSON lines."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for row in rows:
-        found.update(json_line(cast(Mapping[str, object], row)).encode())
-    return found.hexdigest()
+        digest.update(json_line(cast(Mapping[str, object], row)).encode())
+    return digest.hexdigest()
 
 
 def source_of(path: Path, *, linked: bool = True) -> SourceFile:
@@ -154,7 +154,9 @@ def answers_from(
     source = read_import(path, layout, name, dataset, partial=True, as_written=True)
     rows = source.matching.answers
     read = {"rows": len(source.file.rows), "unmatched": len(source.matching.unmatched)}
-    scored = [record(one, rows[one.id]) for one in dataset.questions if one.id in rows]
+    scored = [
+        record(question, rows[question.id]) for question in dataset.questions if question.id in rows
+    ]
     return Answers(source.file.source, scored, read)
 
 
@@ -172,27 +174,27 @@ def _scored(records: Iterable[Record], dataset: Dataset) -> list[Record]:
     the same gold answer. A question that nobody was asked to answer has none.
     """
     answered = {
-        one["id"]: one for one in records if one["answer"] is not None or one["status"] != "ok"
+        row["id"]: row for row in records if row["answer"] is not None or row["status"] != "ok"
     }
-    if all(one["status"] != "ok" for one in answered.values()):
+    if all(row["status"] != "ok" for row in answered.values()):
         return []  # nobody answered
-    found = []
+    rescored = []
     for question in dataset.questions:
-        if (one := answered.get(question.id)) is not None:
-            failed = one["status"] != "ok"
+        if (original := answered.get(question.id)) is not None:
+            failed = original["status"] != "ok"
             row = AnswerRow(
-                place=one["id"],
-                conversation=one["conversation"],
+                place=original["id"],
+                conversation=original["conversation"],
                 index=None,
-                question=one["question"],
-                answer=one["answer"] or "",
-                error=(error_of(one) or "no message") if failed else None,
-                context_tokens=one["context_tokens"],
+                question=original["question"],
+                answer=original["answer"] or "",
+                error=(error_of(original) or "no message") if failed else None,
+                context_tokens=original["context_tokens"],
             )
             scored = record(question, row)
-            scored["scores"]["judge"] = verdicts_of(one).get(question.gold)
-            found.append(scored)
-    return found
+            scored["scores"]["judge"] = verdicts_of(original).get(question.gold)
+            rescored.append(scored)
+    return rescored
 
 
 def _records(path: Path) -> list[Record]:
@@ -223,13 +225,13 @@ def rankings_from(path: Path, config: Mapping[str, Any], dataset: Dataset) -> Ra
         dataset = load_dataset_of({**config, "pooled": False})
     file = read_rankings(path)
     source = matched(file.rows, system_name(None, path), dataset, path.name, partial=True)
-    questions = {one.id: one for one in source.dataset.questions}
+    questions = {question.id: question for question in source.dataset.questions}
     return Rankings(file.source, run_of(source, config), questions)
 
 
 def rankings_of(run: Run, dataset: Dataset) -> Rankings:
     """Return the rankings of a run; imported ones are from the file that was imported."""
-    questions = {one.id: one for one in dataset.questions}
+    questions = {question.id: question for question in dataset.questions}
     imported = (run.manifest["config"].get("import") or {}).get("file")
     if imported is None or run.has_answers:
         return Rankings(source_of(run.folder / FILE, linked=False), run, questions)

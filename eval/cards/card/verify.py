@@ -76,8 +76,8 @@ def verify(
             raise InputError(f"--{name}: the card is of {name}; name their file or run folder")
     config = named(card.dataset, dataset, key_file)
     datasets, missing = load_keys(config)
-    found = Verification()
-    datasets = _wanted(card, datasets, found)
+    tally = Verification()
+    datasets = _wanted(card, datasets, tally)
     first = next(iter(datasets.values()))
     given = None if answers is None else answers_from(answers, first, card, layout)
     run = None if given is None else given.run
@@ -86,67 +86,67 @@ def verify(
     ranked = None if path is None else rankings_from(path, config, first)
     computed = compute(datasets, given, ranked)
     for role in _OF_DATA:
-        found.differences += _of_files(card, files_of(datasets), role)
+        tally.differences += _of_files(card, files_of(datasets), role)
     for role, file in computed.files.items():
-        _compare_rows(card, role, file, found)
+        _compare_rows(card, role, file, tally)
     if run is not None:
-        found.differences += _of_run(card, run)
+        tally.differences += _of_run(card, run)
     elif card.kind == "imported":
-        found.differences += _of_files(card, [], "weights")
+        tally.differences += _of_files(card, [], "weights")
     else:
-        found.assumed.append(_NOT_SHOWN)
+        tally.assumed.append(_NOT_SHOWN)
     if given is not None and card.kind == "imported":
-        found.differences += _of_golds(given, first)
+        tally.differences += _of_golds(given, first)
     if given is not None or ranked is not None:
-        found.differences += _of_counts(card, computed.rows, given)
-    _compare_scores(card, computed, missing, ranked, given, found)
-    if found.differences and card.code.version:
-        found.notes.append(f"the scores of the card were computed by memsys {card.code.version}")
-    return found
+        tally.differences += _of_counts(card, computed.rows, given)
+    _compare_scores(card, computed, missing, ranked, given, tally)
+    if tally.differences and card.code.version:
+        tally.notes.append(f"the scores of the card were computed by memsys {card.code.version}")
+    return tally
 
 
-def _wanted(card: Card, datasets: Mapping[str, Dataset], found: Verification) -> dict[str, Dataset]:
+def _wanted(card: Card, datasets: Mapping[str, Dataset], tally: Verification) -> dict[str, Dataset]:
     """Return the data sets by key, without the corrected one if the card has no score under it:
     its maker may not have had the texts.
     """
     scored = {score.key for score in card.scores}
     kept = {}
-    for key, one in datasets.items():
-        apart = one.key.texts is not None and one.key.texts != one.key.overlay
+    for key, dataset in datasets.items():
+        apart = dataset.key.texts is not None and dataset.key.texts != dataset.key.overlay
         if key != _WITH_TEXTS or key == card.key or key in scored or not apart:
-            kept[key] = one
+            kept[key] = dataset
         else:
-            found.notes.append(f"the card has no scores under the key {key}")
+            tally.notes.append(f"the card has no scores under the key {key}")
     return kept
 
 
 def _of_files(card: Card, here: Sequence[CardFile], role: Role) -> Iterator[str]:
     """Yield the files of a role that the card and this machine do not share."""
     there = {(file.sha256, file.bytes): file for file in card.of_role(role)}
-    found = {(file.sha256, file.bytes): file for file in here if file.role == role}
-    for identity, file in found.items():
+    files = {(file.sha256, file.bytes): file for file in here if file.role == role}
+    for identity, file in files.items():
         if identity not in there:
             yield f"{role}: {_described(file)} is not a file of the card"
     for identity, file in there.items():
-        if identity not in found:
+        if identity not in files:
             yield f"{role}: {_described(file)} of the card is not what was read here"
 
 
-def _compare_rows(card: Card, role: Role, here: CardFile, found: Verification) -> None:
+def _compare_rows(card: Card, role: Role, here: CardFile, tally: Verification) -> None:
     """Compare the hash of the rows of answers or rankings, which does not depend on the layout."""
     there = next(iter(card.of_role(role)), None)
     if there is None:
         if role == ANSWERS:
-            found.differences.append(f"{role}: the card names no file of {role}")
+            tally.differences.append(f"{role}: the card names no file of {role}")
     elif here.rows_sha256 != there.rows_sha256:
-        found.differences.append(
+        tally.differences.append(
             f"{role}: not those of the card: rows_sha256 {_short(there.rows_sha256)} on the card, "
             f"{_short(here.rows_sha256)} recomputed from {here.name}"
         )
     elif here.sha256 != there.sha256:
-        found.notes.append(f"{role}: {_described(here)} is another file with the same rows")
+        tally.notes.append(f"{role}: {_described(here)} is another file with the same rows")
     elif here.bytes != there.bytes:
-        found.differences.append(
+        tally.differences.append(
             f"{role}: bytes: {there.bytes:,} on the card, {here.bytes:,} of {here.name}"
         )
 
@@ -167,11 +167,11 @@ def _of_run(card: Card, run: Run) -> Iterator[str]:
 
 def _of_golds(answers: Answers, dataset: Dataset) -> Iterator[str]:
     """Yield a line if hardly any answer differs from the gold answer: these are no answers."""
-    golds = {one.id: one.original_gold for one in dataset.questions}
+    golds = {question.id: question.original_gold for question in dataset.questions}
     pairs = [
-        (one["answer"], gold)
-        for one in answers.records
-        if one["answer"] is not None and (gold := golds[one["id"]]) is not None
+        (record["answer"], gold)
+        for record in answers.records
+        if record["answer"] is not None and (gold := golds[record["id"]]) is not None
     ]
     same = sum(normalise(answer) == normalise(gold) for answer, gold in pairs)
     if same > COPIED * len(pairs):
@@ -202,7 +202,7 @@ def _compare_scores(
     missing: Mapping[str, str],
     rankings: Rankings | None,
     answers: Answers | None,
-    found: Verification,
+    tally: Verification,
 ) -> None:
     """Compare all numbers; a card has to have all scores that follow from its files."""
     here = {rounded(mean).identity: mean for mean in computed.means}
@@ -210,9 +210,9 @@ def _compare_scores(
     for score in card.scores:
         mean = here.pop(score.identity, None)
         if mean is not None:
-            _compare(score, mean, found)
+            _compare(score, mean, tally)
         elif is_of_rankings(score.measure) and rankings is None and card.of_role(RANKINGS):
-            found.unverified["rankings are not given"] += len(_numbers(score))
+            tally.unverified["rankings are not given"] += len(_numbers(score))
         elif (
             score.reported
             and score.measure in REPORTED
@@ -220,30 +220,30 @@ def _compare_scores(
             and not _is_own(card, answers)
         ):
             reason = f"the answers given contain no {score.measure}"
-            found.unverified[reason] += len(_numbers(score))
+            tally.unverified[reason] += len(_numbers(score))
         elif score.key in missing:
-            found.unverified[missing[score.key]] += len(_numbers(score))
+            tally.unverified[missing[score.key]] += len(_numbers(score))
         else:
-            found.differences.append(f"{score.label}: on the card, and does not follow from files")
+            tally.differences.append(f"{score.label}: on the card, and does not follow from files")
     for mean in here.values():
         value = f"{mean.mean.value:.{DIGITS}f}"
-        found.differences.append(f"{rounded(mean).label}: left out of the card, recomputed {value}")
+        tally.differences.append(f"{rounded(mean).label}: left out of the card, recomputed {value}")
 
 
-def _compare(score: Score, mean: Mean, found: Verification) -> None:
+def _compare(score: Score, mean: Mean, tally: Verification) -> None:
     computed, unrounded = rounded(mean), exact(mean)
     there, here = _numbers(score), _numbers(computed)
     for name in dict.fromkeys([*there, *here]):
-        found.compared += 1
-        one, other = there.get(name), unrounded.get(name)
-        if one is not None and other is not None and abs(one - other) <= _ROUNDING:
-            found.equal += 1
+        tally.compared += 1
+        number, other = there.get(name), unrounded.get(name)
+        if number is not None and other is not None and abs(number - other) <= _ROUNDING:
+            tally.equal += 1
         else:
-            found.differences.append(
-                f"{score.label}: {name}: {one} on the card, {here.get(name)} recomputed"
+            tally.differences.append(
+                f"{score.label}: {name}: {number} on the card, {here.get(name)} recomputed"
             )
     if score.reported != computed.reported:
-        found.differences.append(
+        tally.differences.append(
             f"{score.label}: reported: {score.reported} on the card, {computed.reported} recomputed"
         )
 

@@ -92,7 +92,7 @@ def _leaderboard(options: argparse.Namespace) -> None:
     (options.out / "leaderboard.md").write_text(text, encoding="utf-8")
     draw(boards[0], systems, options.pictures)
     print(text)
-    for name in () if options.runs else [one for one in STRATEGIES if one not in runs]:
+    for name in () if options.runs else [key for key in STRATEGIES if key not in runs]:
         print(f"no run of {name}; for its row: {command(name)}")
     print(f"written: {options.out}, {options.pictures}/leaderboard.png and .svg")
 
@@ -112,15 +112,15 @@ def published(answers: Path, dataset: Dataset, facts: Facts, runs: Path) -> dict
     if not paths:
         kinds = ", ".join(_ENDINGS)
         raise InputError(f"{answers}: no file of answers ({kinds}); name a folder with --answers")
-    found: dict[str, SystemFacts] = {}
+    systems: dict[str, SystemFacts] = {}
     for path in paths:
         name = system_name(None, path)
-        if name in found:
+        if name in systems:
             raise InputError(f"{path}: another file has the name {name} as well; rename one")
         source = read_import(path, None, name, dataset)
-        found[name] = facts.of(name, source.file.source.sha256)
+        systems[name] = facts.of(name, source.file.source.sha256)
         write_import(source, runs / name, {"dataset": dataset.name, "name": name})
-    return found
+    return systems
 
 
 def strategies_of(names: Sequence[str]) -> dict[str, Path]:
@@ -131,15 +131,15 @@ def strategies_of(names: Sequence[str]) -> dict[str, Path]:
     """
     if not names:
         return _newest()
-    found: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     for folder in map(find_run, names):
         manifest = load_manifest(folder)
         if manifest.get("kind") == IMPORTED:
             raise InputError(f"{folder}: has answers of another system; put them in --answers")
-        if other := found.get(manifest["strategy"]):
+        if other := folders.get(manifest["strategy"]):
             raise InputError(f"{folder}: {other} is of {manifest['strategy']} as well; name one")
-        found[manifest["strategy"]] = folder
-    return found
+        folders[manifest["strategy"]] = folder
+    return folders
 
 
 def command(strategy: str) -> str:
@@ -197,12 +197,12 @@ def write_cards(
     `runs` of strategies into the folder `cards` in `out`, by name.
     """
     cards = {}
-    for name, known in systems.items():
-        models = {"reader": known.reader, "judge": known.judge}
+    for name, entry in systems.items():
+        models = {"reader": entry.reader, "judge": entry.judge}
         cards[name] = card_of(
             imports / name,
-            origin=Origin(repository=known.repository, commit=known.commit, licence=known.licence),
-            unknown=[*known.unknown, *facts.unknown],
+            origin=Origin(repository=entry.repository, commit=entry.commit, licence=entry.licence),
+            unknown=[*entry.unknown, *facts.unknown],
             models={role: model for role, model in models.items() if model is not None},
         )
     cards |= {name: card_of(folder) for name, folder in runs.items()}
@@ -229,7 +229,7 @@ _NAME = "leaderboard"
 _WIDTH = 8.8  # inches; the README shows it 880 pixels wide
 
 
-def draw(board: Board, known: Mapping[str, SystemFacts], folder: Path) -> None:
+def draw(board: Board, systems: Mapping[str, SystemFacts], folder: Path) -> None:
     """Draw the rank of each system against the protocol, a line each with its name at both ends,
     into leaderboard.png and leaderboard.svg in `folder`.
     """
@@ -244,7 +244,7 @@ def draw(board: Board, known: Mapping[str, SystemFacts], folder: Path) -> None:
         for system in board.scores.names:
             at = [i for i, ranking in enumerate(rankings) if system in ranking]
             ranks = [rankings[i][system].rank for i in at]
-            _line(panel, system, at, ranks, len(columns), COLOURS[known[system].kind])
+            _line(panel, system, at, ranks, len(columns), COLOURS[systems[system].kind])
         titles = [title(column).replace(" ", "\n") for column in columns]
         panel.set_xticks(range(len(columns)), titles, fontsize=10)
         panel.set(xlim=(-0.05, len(columns) - 0.95), ylim=(most + 0.6, 0.4))
@@ -253,7 +253,7 @@ def draw(board: Board, known: Mapping[str, SystemFacts], folder: Path) -> None:
         panel.tick_params(length=0)
         for side in panel.spines.values():
             side.set_visible(False)
-        kinds = [kind for kind in COLOURS if any(one.kind == kind for one in known.values())]
+        kinds = [kind for kind in COLOURS if any(facts.kind == kind for facts in systems.values())]
         handles = [Line2D([], [], color=COLOURS[kind], linewidth=3) for kind in kinds]
         where: Any = {"loc": "outside lower center", "ncols": len(kinds), "frameon": False}
         drawn.legend(handles, list[str](kinds), fontsize=9, **where)

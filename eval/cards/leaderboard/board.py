@@ -108,8 +108,8 @@ class Board:
 
     def overall(self, column: Column) -> dict[str, Rank]:
         """Return the ranks in `column` over all types, by system, the first first."""
-        found = [one for one in self.ranks if one.column == column and one.type == OVERALL]
-        return {one.system: one for one in sorted(found, key=lambda one: one.rank)}
+        ranks = [rank for rank in self.ranks if rank.column == column and rank.type == OVERALL]
+        return {rank.system: rank for rank in sorted(ranks, key=lambda rank: rank.rank)}
 
     def compared(self, columns: Sequence[Column]) -> list[Column]:
         """Return those of `columns` in which systems were compared."""
@@ -119,14 +119,14 @@ class Board:
     def mean(self, column: Column, type_: str, system: str) -> Interval | None:
         """Return a mean on the system's own questions; None without one."""
         place = (column, type_, system)
-        return next((one.mean for one in self.means if one[:3] == place), None)
+        return next((mean.mean for mean in self.means if mean[:3] == place), None)
 
     def moves(self, columns: Sequence[Column]) -> list[Move]:
         """Return how the ranks of each two of `columns` differ."""
-        return [self._move(one, other) for one, other in combinations(columns, 2)]
+        return [self._move(column, other) for column, other in combinations(columns, 2)]
 
-    def _move(self, one: Column, other: Column) -> Move:
-        first, second = self.overall(one), self.overall(other)
+    def _move(self, column: Column, other: Column) -> Move:
+        first, second = self.overall(column), self.overall(other)
         common = [system for system in first if system in second]
         before, after = (
             ranked(-np.array([[ranks[system].rank for system in common]]))[0]
@@ -140,7 +140,7 @@ class Board:
             for i, system in enumerate(common)
             if moved[i] == moved.max() > 0
         )
-        return Move(one, other, len(common), rho, furthest)
+        return Move(column, other, len(common), rho, furthest)
 
     def rows(self) -> dict[str, list[dict[str, Any]]]:
         """Return the rows of each file: numbers, and names of systems alone."""
@@ -150,10 +150,10 @@ class Board:
             "groups": [*map(self._row, self.pairs)],
         }
 
-    def _row(self, one: Mean | Rank | Pair) -> dict[str, Any]:
-        """Return the fields of `one`, each interval as n, value, low and high."""
-        row: dict[str, Any] = {"table": self.name, **one.column._asdict()}
-        for name, value in one._asdict().items():
+    def _row(self, entry: Mean | Rank | Pair) -> dict[str, Any]:
+        """Return the fields of `entry`, each interval as n, value, low and high."""
+        row: dict[str, Any] = {"table": self.name, **entry.column._asdict()}
+        for name, value in entry._asdict().items():
             if isinstance(value, Interval):
                 row |= {"n": value.n, name: value.value, "low": value.low, "high": value.high}
             elif isinstance(value, Mapping):
@@ -254,18 +254,18 @@ def _pairs(scores: Scores, column: Column, seed: int) -> tuple[list[Pair], Group
     shared = scores.scores[column][:, both]
     systems.sort(key=lambda i: -float(shared[i].mean()) if both.any() else 0.0)
     differences = {(i, j): values[i] - values[j] for i, j in combinations(systems, 2)}
-    differences = {pair: one for pair, one in differences.items() if not np.isnan(one).all()}
+    differences = {pair: gap for pair, gap in differences.items() if not np.isnan(gap).all()}
     if not differences:
         return [], {}
     bootstrap = scores.bootstrap(mask, seed)
-    estimates = [bootstrap.mean(one.tolist()) for one in differences.values()]
+    estimates = [bootstrap.mean(gap.tolist()) for gap in differences.values()]
     # nan: a question of one of the two, which a 0 leaves out of the sum
     raw = permutation_tests(np.nan_to_num(np.array([*differences.values()])), seed)
     names = scores.names
     compared = [
-        Pair(column, names[i], names[j], one.within(-1.0), p, verdict(one, p, lower=False))
-        for (i, j), one, p in zip(differences, estimates, holm(raw), strict=True)
-        if one is not None
+        Pair(column, names[i], names[j], mean.within(-1.0), p, verdict(mean, p, lower=False))
+        for (i, j), mean, p in zip(differences, estimates, holm(raw), strict=True)
+        if mean is not None
     ]
     groups = groups_of([names[i] for i in systems], compared)
     lettered = [
@@ -290,8 +290,8 @@ def groups_of(systems: Sequence[str], pairs: Sequence[Pair]) -> Groups:
     graph.add_nodes_from(systems)
     graph.add_edges_from((pair.first, pair.second) for pair in pairs if pair.verdict == _SAME)
     place = {system: i for i, system in enumerate(systems)}
-    cliques = sorted(sorted(place[system] for system in one) for one in nx.find_cliques(graph))
+    cliques = sorted(sorted(place[system] for system in group) for group in nx.find_cliques(graph))
     if len(cliques) > len(ascii_letters):
         raise ValueError(f"groups: {len(cliques)} groups for {len(ascii_letters)} letters")
     named = zip(ascii_letters, cliques, strict=False)
-    return {letter: tuple(systems[i] for i in one) for letter, one in named}
+    return {letter: tuple(systems[i] for i in group) for letter, group in named}

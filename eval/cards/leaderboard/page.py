@@ -64,18 +64,18 @@ class Facts(Strict):
         A system without an entry has facts without any content. Raises InputError where the entry
         is about another file.
         """
-        found = self.systems.get(name)
-        if found is None:
+        facts = self.systems.get(name)
+        if facts is None:
             nothing = dict.fromkeys(("repository", "commit", "licence", "reader", "judge"))
             return SystemFacts(
                 what=name, kind="not stated", sha256=sha256, unknown=[NO_FACTS], **nothing
             )
-        if found.sha256 != sha256:
+        if facts.sha256 != sha256:
             raise InputError(
                 f"{name}: the file has sha256 {sha256[:12]}..., and {FACTS.name} describes "
-                f"{found.sha256[:12]}...; rename the file, or correct the entry"
+                f"{facts.sha256[:12]}...; rename the file, or correct the entry"
             )
-        return found
+        return facts
 
 
 def load_facts(path: Path = FACTS) -> Facts:
@@ -84,41 +84,43 @@ def load_facts(path: Path = FACTS) -> Facts:
         return Facts.model_validate(load_yaml(path))
 
 
-def page(boards: Sequence[Board], known: Mapping[str, SystemFacts], facts: Facts) -> str:
-    """Return the page; `known`: the facts about the systems of the first board."""
+def page(boards: Sequence[Board], by_system: Mapping[str, SystemFacts], facts: Facts) -> str:
+    """Return the page; `by_system`: the facts about the systems of the first board."""
     systems, *strategies = boards
     text = render(
         "leaderboard.md.j2",
         package="eval.cards.leaderboard",
         command=COMMAND,
         tops=TOPS,
-        systems=_tables(systems, known),
+        systems=_tables(systems, by_system),
         strategies=[_tables(board, {}) for board in strategies],
-        sources=_sources(systems, known),
-        known=known,
+        sources=_sources(systems, by_system),
+        by_system=by_system,
         facts=facts,
     )
     return text.rstrip("\n") + "\n"
 
 
-def _tables(board: Board, known: Mapping[str, SystemFacts]) -> dict[str, Any]:
+def _tables(board: Board, by_system: Mapping[str, SystemFacts]) -> dict[str, Any]:
     """Return the tables of a board by their names in the template."""
     columns = board.compared(COLUMNS)
     ranks = (rank for column in columns for rank in board.overall(column).values())
     first = {rank.system for rank in ranks if rank.top[TOPS[-1]]}
     in_first = [system for system in _order(board) if system in first]
-    keys = [move for one in columns for move in board.moves([one._replace(key=k) for k in KEYS])]
+    keys = [
+        move for column in columns for move in board.moves([column._replace(key=k) for k in KEYS])
+    ]
     return {
-        "main": _main(board, known),
+        "main": _main(board, by_system),
         "coverage": _coverage(board),
         "ranks": _by_column(
-            board, lambda one: f"{one.rank:g} [{one.rank_low:g}, {one.rank_high:g}]"
+            board, lambda rank: f"{rank.rank:g} [{rank.rank_low:g}, {rank.rank_high:g}]"
         ),
         "top": _by_column(
-            board, lambda one: " / ".join(share(one.top[k], 0) for k in TOPS), in_first
+            board, lambda rank: " / ".join(share(rank.top[k], 0) for k in TOPS), in_first
         ),
         "groups": _by_column(
-            board, lambda one: f"{one.groups} [{one.best_left}, {one.worst_left}]"
+            board, lambda rank: f"{rank.groups} [{rank.best_left}, {rank.worst_left}]"
         ),
         "types": _types(board),
         "answer_keys": _keys(board),
@@ -174,11 +176,11 @@ def title(column: Column) -> str:
     return f"F1 {column.protocol}" if column.protocol else "reported judge"
 
 
-def _main(board: Board, known: Mapping[str, SystemFacts]) -> str:
+def _main(board: Board, by_system: Mapping[str, SystemFacts]) -> str:
     columns: dict[str, Cell] = {}
-    if known:
-        columns["reader"] = lambda system: known[system].reader or UNKNOWN
-        columns["judge"] = lambda system: known[system].judge or "no judge"
+    if by_system:
+        columns["reader"] = lambda system: by_system[system].reader or UNKNOWN
+        columns["judge"] = lambda system: by_system[system].judge or "no judge"
     first = board.overall(COLUMNS[0])
     columns["n"] = lambda system: first[system].mean.n
     scores = _cells(board, lambda rank: rank.mean)
@@ -222,7 +224,7 @@ def _moves(moves: Sequence[Move]) -> str:
             "systems": lambda move: move.systems,
             "Spearman's rho": lambda move: number(move.rho),
             "furthest": lambda move: (
-                "; ".join(f"{s} {one:g} to {two:g}" for s, one, two in move.furthest)
+                "; ".join(f"{s} {old:g} to {new:g}" for s, old, new in move.furthest)
                 or "none moves"
             ),
         },
@@ -234,14 +236,14 @@ def _name(move: Move, column: Column) -> str:
     return title(column) + ("" if move.one.key == move.other.key else f", {column.key}")
 
 
-def _sources(board: Board, known: Mapping[str, SystemFacts]) -> str:
+def _sources(board: Board, by_system: Mapping[str, SystemFacts]) -> str:
     def fact(name: str) -> Cell:
-        return lambda system: getattr(known[system], name) or UNKNOWN
+        return lambda system: getattr(by_system[system], name) or UNKNOWN
 
     def judge(system: str) -> str:
-        runs = known[system].judge_runs
-        return (known[system].judge or "none") + (f" x {runs}" if runs else "")
+        runs = by_system[system].judge_runs
+        return (by_system[system].judge or "none") + (f" x {runs}" if runs else "")
 
     columns = {name: fact(name) for name in ("repository", "commit", "licence", "reader")}
-    columns |= {"judge": judge, "sha256 of the file": lambda system: known[system].sha256[:12]}
+    columns |= {"judge": judge, "sha256 of the file": lambda system: by_system[system].sha256[:12]}
     return _table(sorted(board.scores.names), {"what": fact("what"), **columns})

@@ -61,23 +61,23 @@ def build(entries: Sequence[Entry], out: Path, key: str, protocol: str) -> int:
     index.html is the table under `key` and `protocol`. Equal cards give equal bytes. Raises
     InputError if there is no score under them, or if `out` is a folder of something else.
     """
-    if all(one.score(key, protocol) is None for one in entries):
+    if all(entry.score(key, protocol) is None for entry in entries):
         raise InputError(f"--key {key} --protocol {protocol}: no card has an F1 there")
     check_replaceable(out, replaceable=(out / "index.json").is_file())
     names = {
         (a, b): f"{a}-{b}.html"
         for a, b in product(KEYS, protocols_of(entries))
-        if any(one.score(a, b) for one in entries)
+        if any(entry.score(a, b) for entry in entries)
     }
     names[key, protocol] = INDEX
     files = {
         name: board_page(board(entries, *place), names).encode() for place, name in names.items()
     }
-    index = {"version": 1, "cards": [_listed(one) for one in entries]}
+    index = {"version": 1, "cards": [_listed(entry) for entry in entries]}
     files["index.json"] = f"{json.dumps(index, indent=1)}\n".encode()
-    for one in entries:
-        files[f"{_CARDS}/{one.page}.html"] = system_page(one).encode()
-        files[f"{_CARDS}/{one.page}.json"] = one.content
+    for entry in entries:
+        files[f"{_CARDS}/{entry.page}.html"] = system_page(entry).encode()
+        files[f"{_CARDS}/{entry.page}.json"] = entry.content
     (out / _CARDS).mkdir(parents=True, exist_ok=True)
     for old in (out / _CARDS).iterdir():
         if _PAGE.fullmatch(old.name) and f"{_CARDS}/{old.name}" not in files:
@@ -96,8 +96,10 @@ INDEX = "index.html"
 
 def board_page(board: Board, names: dict[tuple[str, str], str]) -> str:
     """Return the page of a table; `names`: the file of each key and protocol that has a table."""
-    protocols = [(one, names.get((board.key, one), ""), one == board.protocol) for one in PROTOCOLS]
-    keys = [(one, names.get((one, board.protocol), ""), one == board.key) for one in KEYS]
+    protocols = [
+        (name, names.get((board.key, name), ""), name == board.protocol) for name in PROTOCOLS
+    ]
+    keys = [(key, names.get((key, board.protocol), ""), key == board.key) for key in KEYS]
     return render(
         "board.html.j2",
         _STYLE,
@@ -124,7 +126,7 @@ def system_page(entry: Entry) -> str:
         facts=facts(entry),
         unknown=[shown(sentence, _TEXT) for sentence in entry.card.unknown],
         scores=score_tables(entry.card.scores),
-        files=[one.model_copy(update={"name": shown(one.name)}) for one in entry.card.files],
+        files=[file.model_copy(update={"name": shown(file.name)}) for file in entry.card.files],
         verify=command_to_verify(entry),
         repeated=repeated(entry),
         linked=bool(answers_link(entry)),
@@ -136,15 +138,15 @@ def system_page(entry: Entry) -> str:
 def _listed(entry: Entry) -> dict[str, Any]:
     scores = [
         {
-            "key": one.key,
-            "protocol": one.protocol,
-            "f1": one.mean,
-            "interval": None if one.low is None else [one.low, one.high],
-            "n": one.n,
+            "key": score.key,
+            "protocol": score.protocol,
+            "f1": score.mean,
+            "interval": None if score.low is None else [score.low, score.high],
+            "n": score.n,
         }
         for key in KEYS
         for protocol in protocols_of([entry])
-        if (one := entry.score(key, protocol, measure=F1)) is not None
+        if (score := entry.score(key, protocol, measure=F1)) is not None
     ]
     return {
         "system": entry.card.system,

@@ -120,11 +120,11 @@ def board(entries: Sequence[Entry], key: str, protocol: str) -> Board:
     """
     scopes: dict[Scope, list[Entry]] = {}
     without = []
-    for one in entries:
-        if one.score(key, protocol) is None:
-            without.append(one)
+    for entry in entries:
+        if entry.score(key, protocol) is None:
+            without.append(entry)
         else:
-            scopes.setdefault(_scope(one, key, protocol), []).append(one)
+            scopes.setdefault(_scope(entry, key, protocol), []).append(entry)
     most: dict[tuple[object, ...], int] = {}
     for scope in scopes:
         for place, n in scope.places.items():
@@ -147,18 +147,20 @@ def board(entries: Sequence[Entry], key: str, protocol: str) -> Board:
 
 def _scope(entry: Entry, key: str, protocol: str) -> Scope:
     types = entry.types(protocol)
-    found = ((name, entry.score(key, protocol, name)) for name in (*types, OVERALL))
-    counts = tuple((name, one.n) for name, one in found if one is not None)
+    scores = ((name, entry.score(key, protocol, name)) for name in (*types, OVERALL))
+    counts = tuple((name, score.n) for name, score in scores if score is not None)
     data = entry.data if key == "original" else f"{entry.data} {entry.hashes('key')}"
     return Scope(data, entry.keyless, tuple(types), counts)
 
 
 def _group(members: Sequence[Entry], scope: Scope, ranked: bool, key: str, protocol: str) -> Group:
     means = {
-        one.page: score.mean for one in members if (score := one.score(key, protocol)) is not None
+        entry.page: score.mean
+        for entry in members
+        if (score := entry.score(key, protocol)) is not None
     }
-    best = sorted(members, key=lambda one: -means[one.page])
-    ranks = [str(1 + sum(other > means[one.page] for other in means.values())) for one in best]
+    best = sorted(members, key=lambda entry: -means[entry.page])
+    ranks = [str(1 + sum(other > means[entry.page] for other in means.values())) for entry in best]
     columns = [
         column
         for column in _columns(scope, key, protocol, best)
@@ -169,37 +171,37 @@ def _group(members: Sequence[Entry], scope: Scope, ranked: bool, key: str, proto
 
 def _columns(scope: Scope, key: str, protocol: str, entries: Sequence[Entry]) -> Iterator[Column]:
     def scores(type_: str, measure: str = F1) -> list[Score | None]:
-        return [one.score(key, protocol, type_, measure) for one in entries]
+        return [entry.score(key, protocol, type_, measure) for entry in entries]
 
     def texts(title: str, text: Callable[[Entry], str | None]) -> Column:
         names = map(text, entries)
         cells = [Cell(ABSENT if name is None else shown(name, _NAME)) for name in names]
         return Column(title, cells, words=True)
 
-    yield Column("F1", [_score(one) for one in scores(OVERALL)])
+    yield Column("F1", [_score(score) for score in scores(OVERALL)])
     for name, _ in scope.counts:
         if name != OVERALL:
-            yield Column(shown(name), [_score(one) for one in scores(name)])
-    yield Column("BLEU-1", [_score(one) for one in scores(OVERALL, BLEU1)])
+            yield Column(shown(name), [_score(score) for score in scores(name)])
+    yield Column("BLEU-1", [_score(score) for score in scores(OVERALL, BLEU1)])
     verdicts = scores(OVERALL, JUDGE)
-    reported = all(one.reported for one in verdicts if one is not None)
-    judged = [_score(one, marked=not reported, questions=scope.questions) for one in verdicts]
+    reported = all(score.reported for score in verdicts if score is not None)
+    judged = [_score(score, marked=not reported, questions=scope.questions) for score in verdicts]
     yield Column("judge", judged, note="reported" * reported)
-    yield Column("answered", [_answered(one) for one in entries])
-    yield texts("reader", lambda one: one.reader)
-    yield texts("judged by", lambda one: one.card.models.get("judge"))
-    yield texts("kind", lambda one: one.card.kind)
+    yield Column("answered", [_answered(entry) for entry in entries])
+    yield texts("reader", lambda entry: entry.reader)
+    yield texts("judged by", lambda entry: entry.card.models.get("judge"))
+    yield texts("kind", lambda entry: entry.card.kind)
 
 
-def _score(found: Score | None, *, marked: bool = True, questions: int | None = None) -> Cell:
+def _score(score: Score | None, *, marked: bool = True, questions: int | None = None) -> Cell:
     """Return the cell of a score; `marked`: it says what is reported, and with `questions` its n
     where that differs.
     """
-    if found is None:
+    if score is None:
         return Cell(ABSENT)
-    notes = ["reported"] * (marked and found.reported)
-    notes += [f"n={found.n:,}"] * (questions not in (None, found.n))
-    return Cell(score_text(found), found.mean, ", ".join(notes))
+    notes = ["reported"] * (marked and score.reported)
+    notes += [f"n={score.n:,}"] * (questions not in (None, score.n))
+    return Cell(score_text(score), score.mean, ", ".join(notes))
 
 
 def _answered(entry: Entry) -> Cell:

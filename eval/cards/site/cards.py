@@ -116,12 +116,14 @@ class Entry:
     def types(self, protocol: str) -> list[str]:
         """Return the question types with an F1 under `protocol`, in the official order."""
         scores = self.card.scores
-        return in_order(one for one in scores if one.protocol == protocol and one.measure == F1)
+        return in_order(
+            score for score in scores if score.protocol == protocol and score.measure == F1
+        )
 
 
 def in_order(scores: Iterable[Score]) -> list[str]:
     """Return the question types of scores, LoCoMo's in their official order before others."""
-    types = dict.fromkeys(one.type for one in scores if one.type != OVERALL)
+    types = dict.fromkeys(score.type for score in scores if score.type != OVERALL)
     official = [name for name in TYPES.values() if name in types]
     return official + [name for name in types if name not in official]
 
@@ -133,11 +135,11 @@ def read_entries(paths: Sequence[Path]) -> list[Entry]:
     a folder without any.
     """
     files = {read_bytes(file, MOST): file for path in paths for file in _files(path)}
-    found = []
+    entries = []
     for content, file in files.items():
         card = load_card(file)
-        found.append(Entry(card, content, _page(card.system, content)))
-    return sorted(found, key=lambda one: (one.system.casefold(), one.page))
+        entries.append(Entry(card, content, _page(card.system, content)))
+    return sorted(entries, key=lambda entry: (entry.system.casefold(), entry.page))
 
 
 def _files(path: Path) -> list[Path]:
@@ -155,14 +157,16 @@ def _page(system: str, content: bytes) -> str:
 
 def protocols_of(entries: Sequence[Entry]) -> list[str]:
     """Return the known protocols under which any of the cards has an F1."""
-    used = {one.protocol for entry in entries for one in entry.card.scores if one.measure == F1}
+    used = {
+        score.protocol for entry in entries for score in entry.card.scores if score.measure == F1
+    }
     return [name for name in PROTOCOLS if name in used]
 
 
 def facts(entry: Entry) -> list[Fact]:
     """Return what is known of the system; a part that is not known is left out."""
-    known = [(name, text) for name, text in _facts(entry) if text]
-    return [(name, shown(text), link(text) * name.startswith(_ORIGIN)) for name, text in known]
+    pairs = [(name, text) for name, text in _facts(entry) if text]
+    return [(name, shown(text), link(text) * name.startswith(_ORIGIN)) for name, text in pairs]
 
 
 def _facts(entry: Entry) -> Iterator[tuple[str, str]]:
@@ -199,12 +203,12 @@ def link(text: str, schemes: Sequence[str] = ("http", "https")) -> str:
     return text if safe and parts.scheme in schemes and parts.hostname else ""
 
 
-def score_text(found: Score) -> str:
+def score_text(score: Score) -> str:
     """Return the mean with its interval, if one is determined: `0.292 [0.254, 0.329]`."""
-    digits = 3 if abs(found.mean) < _LARGE else 0
-    if found.low is None or found.high is None:
-        return number(found.mean, digits)
-    return interval(Interval(found.mean, found.low, found.high), digits)
+    digits = 3 if abs(score.mean) < _LARGE else 0
+    if score.low is None or score.high is None:
+        return number(score.mean, digits)
+    return interval(Interval(score.mean, score.low, score.high), digits)
 
 
 def score_tables(scores: Sequence[Score]) -> list[tuple[str, Table]]:
@@ -212,25 +216,25 @@ def score_tables(scores: Sequence[Score]) -> list[tuple[str, Table]]:
     each measure under the protocols, then one of all measures that no protocol defines. A cell has
     its n where that differs from the row's.
     """
-    keys = list(dict.fromkeys(one.key for one in scores))
+    keys = list(dict.fromkeys(score.key for score in scores))
     tables: dict[str, dict[str, dict[str, Score]]] = {}  # score by type, by column and title
-    for one in sorted(scores, key=lambda one: (keys.index(one.key), one.protocol is None)):
-        measure, column = _title(one.measure), shown(one.protocol or "")
-        if one.protocol is None:
-            measure, column = "Other measures", f"{measure}{' (reported)' * one.reported}"
-        columns = tables.setdefault(f"{measure}, {shown(one.key)} answer key", {})
-        columns.setdefault(column, {})[one.type] = one
+    for score in sorted(scores, key=lambda score: (keys.index(score.key), score.protocol is None)):
+        measure, column = _title(score.measure), shown(score.protocol or "")
+        if score.protocol is None:
+            measure, column = "Other measures", f"{measure}{' (reported)' * score.reported}"
+        columns = tables.setdefault(f"{measure}, {shown(score.key)} answer key", {})
+        columns.setdefault(column, {})[score.type] = score
     return [(title, _table(columns)) for title, columns in tables.items()]
 
 
 def _table(columns: Mapping[str, Mapping[str, Score]]) -> Table:
-    scores = [one for of_types in columns.values() for one in of_types.values()]
-    types = in_order(scores) + [OVERALL] * any(one.type == OVERALL for one in scores)
+    scores = [score for of_types in columns.values() for score in of_types.values()]
+    types = in_order(scores) + [OVERALL] * any(score.type == OVERALL for score in scores)
     rows = []
     for type_ in types:
-        found = [of_types.get(type_) for of_types in columns.values()]
-        n = min(one.n for one in found if one)
-        rows.append([shown(type_), f"{n:,}", *(_cell(one, n) for one in found)])
+        row = [of_types.get(type_) for of_types in columns.values()]
+        n = min(score.n for score in row if score)
+        rows.append([shown(type_), f"{n:,}", *(_cell(score, n) for score in row)])
     return Table(["question type", "n", *columns], rows)
 
 
@@ -277,5 +281,5 @@ def answers_link(entry: Entry) -> str:
 
 def _file_name(entry: Entry, role: Role) -> str:
     """Return the name of the card's file with that role, if a shell takes it as it is."""
-    name = next((one.name for one in entry.card.of_role(role)), "")
+    name = next((file.name for file in entry.card.of_role(role)), "")
     return name if _PLAIN.fullmatch(name) else role
