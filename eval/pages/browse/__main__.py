@@ -96,19 +96,19 @@ class RunList:
         if path == "/":
             ticked = [value for name, value in fields if name == "run"]
             if ticked:  # the latest is listed first, and the first begun is the reference
-                chosen = [run.name for run in reversed(runs) if run.name in ticked]
-                return _moved(f"/{','.join(quote(one, safe='') for one in chosen)}/")
+                selected = [run.name for run in reversed(runs) if run.name in ticked]
+                return _moved(f"/{','.join(quote(name, safe='') for name in selected)}/")
             return Reply(list_page(self._folder, runs), policy=_POLICY)
         first, slash, rest = path.removeprefix("/").partition("/")
-        chosen = [unquote(name) for name in first.split(",")]
-        if not names.issuperset(chosen):
+        selected = [unquote(name) for name in first.split(",")]
+        if not names.issuperset(selected):
             return MISSING
         if not slash:
             return _moved(f"/{first}/")
-        folders = tuple(self._folder / name for name in chosen)
+        folders = tuple(self._folder / name for name in selected)
         try:
             with self._lock:  # two requests do not read a run twice
-                stamps = tuple((one / MANIFEST).stat().st_mtime_ns for one in folders)
+                stamps = tuple((folder / MANIFEST).stat().st_mtime_ns for folder in folders)
                 site = self._site(folders, stamps)
             return site(f"/{rest}", fields)
         except (InputError, FileNotFoundError) as error:
@@ -142,17 +142,17 @@ def all_runs(folder: Path) -> list[Listed]:
     """Return the runs in `folder`, the one begun last first; [] if it does not exist."""
     if not folder.is_dir():
         return []
-    found = []
-    for one in folder.iterdir():
-        if not one.is_dir() or one.name.startswith("."):
+    runs = []
+    for path in folder.iterdir():
+        if not path.is_dir() or path.name.startswith("."):
             continue
         try:
-            found.append(_of_manifest(one, load_manifest(one)))
+            runs.append(_of_manifest(path, load_manifest(path)))
         except (InputError, OSError) as error:
-            reason = str(error).removeprefix(f"{one}: ").removeprefix(f"{one / MANIFEST}: ")
-            changed = datetime.fromtimestamp(one.stat().st_mtime, UTC)
-            found.append(Listed(one.name, changed.isoformat(timespec="seconds"), detail=reason))
-    return sorted(found, key=lambda one: (one.started, one.name), reverse=True)
+            reason = str(error).removeprefix(f"{path}: ").removeprefix(f"{path / MANIFEST}: ")
+            changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            runs.append(Listed(path.name, changed.isoformat(timespec="seconds"), detail=reason))
+    return sorted(runs, key=lambda run: (run.started, run.name), reverse=True)
 
 
 def list_page(folder: Path, runs: Sequence[Listed]) -> str:
@@ -215,10 +215,10 @@ def _progress(records: Path, state: str, asked: int, total: int | None) -> str:
 def _summary(path: Path) -> Mapping[str, Any]:
     """Return the summary of a run; {} where there is none that can be read."""
     try:
-        found = parse_json(read_bytes(path, linked=False))
+        summary = parse_json(read_bytes(path, linked=False))
     except (InputError, ValueError):
         return {}
-    return found if isinstance(found, dict) and isinstance(found.get("by_type"), dict) else {}
+    return summary if isinstance(summary, dict) and isinstance(summary.get("by_type"), dict) else {}
 
 
 def _mean(cell: Mapping[str, Any], column: str, digits: int) -> str:

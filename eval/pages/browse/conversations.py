@@ -167,13 +167,13 @@ class ConversationPage:
         """
         asked, runs = self._questions.asked, self._questions.runs
         ids = [id_ for id_ in self.ids if asked(id_)["category"] != ADVERSARIAL]
-        found = [
+        by_run = [
             [score for id_ in ids if (score := self._questions.score(run, id_)) is not None]
             for run in runs
         ]
-        most = max(map(len, found))
+        most = max(map(len, by_run))
         means = []
-        for scores, run in zip(found, runs, strict=True):
+        for scores, run in zip(by_run, runs, strict=True):
             mean = Sample(scores, [""] * len(scores), run.seed).mean(0.0, 1.0)
             alone = mean is not None and math.isnan(mean.low)
             text = number(mean.value) if mean and alone else interval(mean)
@@ -199,9 +199,9 @@ class ConversationPage:
     def sessions(self, asked: Sequence[Asked]) -> list[SessionTurns]:
         """Return the sessions with shown turns; [] where the data set cannot be read."""
         uses: dict[str, list[Asked]] = {}
-        for one in asked:
-            for id_, _ in one.evidence:
-                uses.setdefault(id_, []).append(one)
+        for question in asked:
+            for id_, _ in question.evidence:
+                uses.setdefault(id_, []).append(question)
         sessions = []
         for session in self.whole.sessions if self.whole else ():
             turns = [

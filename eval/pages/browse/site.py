@@ -97,20 +97,20 @@ class Site:
         )
 
     def _data(self) -> str:
-        found = self.conversations
-        rows = list(found.pages.values())
+        conversations = self.conversations
+        rows = list(conversations.pages.values())
         return self._render(
             "data.html.j2",
             DATA,
             rows=rows,
-            counted=found.counted,
+            counted=conversations.counted,
             count=len(self.questions.ids),
-            types=[one for one in self.questions.types if any(row.types[one] for row in rows)],
+            types=[name for name in self.questions.types if any(row.types[name] for row in rows)],
             labels=self._labels,
             key=self.questions.key,
             files=self.questions.runs[0].manifest["data"],
-            missing=found.missing,
-            others=found.others,
+            missing=conversations.missing,
+            others=conversations.others,
         )
 
     def _conversation(self, name: str) -> str:
@@ -129,7 +129,7 @@ class Site:
             scores=list(zip(self._labels, scores, strict=True)),
             asked=asked,
             sessions=sessions,
-            tokens=sum(one.tokens for session in sessions for one in session.turns),
+            tokens=sum(turn.tokens for session in sessions for turn in session.turns),
             turns=sum(len(session.turns) for session in sessions),
             shortened=page.shortened,
             missing=self.conversations.missing or "the data set has no conversation of this name",

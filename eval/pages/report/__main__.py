@@ -157,9 +157,9 @@ def losses_block(runs: Sequence[ReportedRun]) -> Block:
         against += [f"always expanded: {expanded.label}"] if expanded else []
         name = run.label + (f" ({'; '.join(against)})" if against else "")
         folds: list[Part] = []
-        for one in sections:
-            tables = any(isinstance(part, Table) for part in one.parts)
-            folds.append(one if tables else " ".join([f"{one.title}:", *map(str, one.parts)]))
+        for fold in sections:
+            tables = any(isinstance(part, Table) for part in fold.parts)
+            folds.append(fold if tables else " ".join([f"{fold.title}:", *map(str, fold.parts)]))
         parts.append(Section(name, folds))
     return Block("losses", "Error analysis", parts)
 
@@ -216,7 +216,7 @@ def differences_block(runs: Sequence[ReportedRun]) -> tuple[Block | None, list[s
     except InputError as error:
         return Block("differences", heading, [f"Not compared: {error}."]), []
     if reasons := objections(runs, measures, ()):
-        return Block("differences", heading, [f"Not compared: {one}." for one in reasons]), []
+        return Block("differences", heading, [f"Not compared: {reason}." for reason in reasons]), []
     scores = [(measure, share(runs, measure)) for measure in measures]
     tables = contrast(scores, runs[0].seed)
     shown = [(title(m), rows) for m, rows in zip(measures, tables, strict=True) if rows]
@@ -235,7 +235,7 @@ def _forest(name: str, rows: Sequence[Row], runs: Sequence[ReportedRun]) -> Char
     drawn = [
         (
             f"{type_name(row.type, types)}, n = {row.n}",
-            [None, *(one.difference for one in row.contrasts)],
+            [None, *(comparison.difference for comparison in row.contrasts)],
         )
         for row in rows
     ]

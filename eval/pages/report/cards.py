@@ -105,17 +105,17 @@ def ranks_of_evidence(run: Run, id_: str) -> str:
     """Return the rank of each evidence turn (or session) of a question in the recorded ranking, as
     a sentence without a full stop; "" where no ranking is recorded or no evidence is given.
     """
-    found = evidence_ranks(run, run.records[id_])
-    if found is None:
+    ranks = evidence_ranks(run, run.records[id_])
+    if ranks is None:
         return ""
-    if found.selected:
-        places = [f"{one} {'not ' * (rank is None)}selected" for one, rank in found.ranks.items()]
-        return f"Evidence {found.unit}s, of {found.listed} without an order: {', '.join(places)}"
-    absent = "not ranked" if found.complete else f"not within {found.listed}"
+    if ranks.selected:
+        places = [f"{name} {'not ' * (rank is None)}selected" for name, rank in ranks.ranks.items()]
+        return f"Evidence {ranks.unit}s, of {ranks.listed} without an order: {', '.join(places)}"
+    absent = "not ranked" if ranks.complete else f"not within {ranks.listed}"
     places = [
-        f"{one} {absent if rank is None else f'at {rank}'}" for one, rank in found.ranks.items()
+        f"{name} {absent if rank is None else f'at {rank}'}" for name, rank in ranks.ranks.items()
     ]
-    return f"Evidence {found.unit}s in the ranking: {', '.join(places)}"
+    return f"Evidence {ranks.unit}s in the ranking: {', '.join(places)}"
 
 
 def _judged(record: Record) -> Iterator[str]:
@@ -166,8 +166,8 @@ def _missed(record: Record, lines: Sequence[CardLine] | None, texts: Texts) -> l
     retrieved = {turn for line in lines for turn in line.turns}
     missed = [turn for turn in dict.fromkeys(record["evidence"]) if turn not in retrieved]
     return [
-        CardLine(one, (one,), *texts.turn(store_of(record), one), None, "missed", evidence=True)
-        for one in missed
+        CardLine(turn, (turn,), *texts.turn(store_of(record), turn), None, "missed", evidence=True)
+        for turn in missed
     ]
 
 
@@ -182,8 +182,8 @@ def changes_block(runs: Sequence[ReportedRun]) -> Block | None:
         if objections([first, run], [measure], [key]):
             parts.append(f"{run.label}: not compared with {first.label} (see the differences).")
             continue
-        found = gains_and_losses(first, run, measure)
-        for name, all_ in zip(("gains", "losses"), found, strict=True):
+        changes = gains_and_losses(first, run, measure)
+        for name, all_ in zip(("gains", "losses"), changes, strict=True):
             if not all_:
                 parts.append(f"{run.label} has no {name} against {first.label} in {key}.")
                 continue
@@ -235,11 +235,11 @@ def gains_and_losses(
     """Return all gains and all losses of types 1 to 4, each sorted from the largest: the id of a
     question, and its score in `run` minus that in the first run.
     """
-    found = []
+    changes = []
     for id_, record in first.records.items():
-        before, after = (score_in(one, record, measure) for one in (first, run))
+        before, after = (score_in(source, record, measure) for source in (first, run))
         if record["category"] != ADVERSARIAL and before is not None and after is not None:
-            found.append((id_, after - before))
-    gains = sorted((one for one in found if one[1] > 0), key=lambda one: -one[1])
-    losses = sorted((one for one in found if one[1] < 0), key=lambda one: one[1])
+            changes.append((id_, after - before))
+    gains = sorted((pair for pair in changes if pair[1] > 0), key=lambda pair: -pair[1])
+    losses = sorted((pair for pair in changes if pair[1] < 0), key=lambda pair: pair[1])
     return gains, losses

@@ -52,7 +52,7 @@ def costs_block(runs: Sequence[ReportedRun]) -> Block:
                 *("run", "n", "$ for 1,000 questions", "ingestion $ a conversation"),
                 "$ for 1,000 verdicts (types 1-4)",
             ],
-            [_dollars(run, one) for run, one in zip(runs, spent, strict=True)],
+            [_dollars(run, of_run) for run, of_run in zip(runs, spent, strict=True)],
         ),
         f"{source}. Replayed calls count at their recorded cost; the cost of a judge is not part "
         "of a system's cost; an unknown cost is not 0.",
@@ -72,14 +72,14 @@ def costs_block(runs: Sequence[ReportedRun]) -> Block:
 def _dollars(run: ReportedRun, spent: Spending) -> list[str]:
     pricing, records = pricing_of(run.manifest), list(run.records.values())
     costs = [of_records([record], SYSTEM, pricing) for record in records]
-    known = sum(cost is not None for cost in costs)
-    complete = known == len(costs)
+    count = sum(cost is not None for cost in costs)
+    complete = count == len(costs)
     mean = Sample.of(records, costs, run.seed).mean(0.0) if complete else None
     judge = run.overall["judge_cost_usd"]
     verdicts = dollars(None if judge is None else 1000 * judge, _UNKNOWN)
     return [
         run.label,
-        f"{len(costs):,}" + ("" if complete else f" ({known:,} known)"),
+        f"{len(costs):,}" + ("" if complete else f" ({count:,} known)"),
         interval(mean, 4, lambda value, digits: number(1000 * value, digits), _UNKNOWN),
         dollars(spent.conversation.usd, _UNKNOWN),
         verdicts if run.judged else "no judge",
@@ -92,7 +92,7 @@ def _usage(run: ReportedRun) -> list[list[str]]:
     for phase in PHASES:
         usages = [(record["usage"] or {}).get(phase) or {} for record in records]
         if any(usage.get("calls") for usage in usages):
-            amounts = ([float(cast(int, one.get(field, 0))) for one in usages] for field in _FIELDS)
+            amounts = ([float(cast(int, use.get(field, 0))) for use in usages] for field in _FIELDS)
             means = (Sample.of(records, values, run.seed).mean(0.0) for values in amounts)
             rows.append([run.label, phase, f"{len(records):,}", *(interval(m, 1) for m in means)])
     return rows
@@ -101,8 +101,8 @@ def _usage(run: ReportedRun) -> list[list[str]]:
 def _break_even(runs: Sequence[ReportedRun], spent: Sequence[Spending]) -> list[Part]:
     """Return the break-even of each run against each run whose ingestion was free."""
     costs = {
-        run.label: (one.conversation.usd, one.question.usd)
-        for run, one in zip(runs, spent, strict=True)
+        run.label: (of_run.conversation.usd, of_run.question.usd)
+        for run, of_run in zip(runs, spent, strict=True)
     }
     free = [label for label, (ingest, _) in costs.items() if ingest == 0]
     rows = [
@@ -129,17 +129,17 @@ def latency_block(runs: Sequence[ReportedRun]) -> Block:
         values = [record["latency_ms"].get(phase) for record in answered[label]]
         if live := [value for value in values if isinstance(value, float | int)]:
             times[phase][label] = live
-    known = times["total"]
-    if not known:
+    totals = times["total"]
+    if not totals:
         return Block("latency", "Latency", ["Unknown: no record has a latency."])
-    looks = [look for look in looks_of(runs) if look.name in known]
+    looks = [look for look in looks_of(runs) if look.name in totals]
     parts: list[Part] = [
         _chart(looks, times[phase], phase)
         for phase in _DRAWN
-        if known.keys() <= times[phase].keys()
+        if totals.keys() <= times[phase].keys()
     ]
     rows = []
-    for label in known:
+    for label in totals:
         sources = Counter(record["latency_source"] for record in answered[label])
         waited = sum(any(record["waited_ms"].values()) for record in answered[label])
         counts = [*(sources[source] for source in ("recorded", "shared", "vectors")), waited]
@@ -165,7 +165,7 @@ def _percentiles(values: Sequence[float]) -> list[str]:
     """Return the number of values, and percentiles by linear interpolation between order
     statistics, as in the summary.
     """
-    return [f"{len(values):,}", *(number(one, 1) for one in np.percentile(values, _PERCENTS))]
+    return [f"{len(values):,}", *(number(value, 1) for value in np.percentile(values, _PERCENTS))]
 
 
 def _chart(looks: Sequence[Look], times: Mapping[str, Sequence[float]], phase: str) -> Chart:
@@ -209,17 +209,17 @@ def _tradeoff_chart(
     runs: Sequence[ReportedRun], score: tuple[str, str], cost: tuple[str, str, int]
 ) -> list[Part]:
     column, across, digits = cost
-    known: list[tuple[ReportedRun, Look, Interval, Interval]] = []
+    drawn_runs: list[tuple[ReportedRun, Look, Interval, Interval]] = []
     for run, look in zip(runs, looks_of(runs), strict=True):
         x, y = (interval_of(run.overall, name) for name in (column, score[0]))
         if x is not None and y is not None:
-            known.append((run, look, x, y))
-    if len(known) < 2:
+            drawn_runs.append((run, look, x, y))
+    if len(drawn_runs) < 2:
         return []
-    fair = [(x.value, y.value) for run, _, x, y in known if not run.sees_evidence]
+    fair = [(x.value, y.value) for run, _, x, y in drawn_runs if not run.sees_evidence]
     front = {place for place, on in zip(fair, pareto(fair), strict=True) if on}
     points, lines = [], []
-    for run, look, x, y in known:
+    for run, look, x, y in drawn_runs:
         on = not run.sees_evidence and (x.value, y.value) in front
         points.append(ChartPoint(look, x, y, on))
         cost_text = number(x.value, digits) if x.low == x.high else interval(x, digits)
@@ -228,8 +228,8 @@ def _tradeoff_chart(
     caption = f"{score[1]} against {across}, types 1-4"
     table = Table(["run", "n answered", score[1], across, "on the front"], lines)
     svg = scatter(caption, points, (across, score[1]))
-    parts: list[Part] = [Chart(caption, svg, table, [look for _, look, _, _ in known])]
-    names = {run.label for run, *_ in known}
+    parts: list[Part] = [Chart(caption, svg, table, [look for _, look, _, _ in drawn_runs])]
+    names = {run.label for run, *_ in drawn_runs}
     if missing := [run.label for run in runs if run.label not in names]:
         parts.append(f"Not in this chart: {', '.join(missing)} (unknown).")
     return parts

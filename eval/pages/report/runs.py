@@ -43,7 +43,7 @@ class Texts:
     ) -> None:
         """Without a `dataset` nothing has texts, without a `builder` only turns have."""
         conversations = dataset.conversations if dataset else ()
-        self.conversations = {one.id: one for one in conversations}
+        self.conversations = {conversation.id: conversation for conversation in conversations}
         self._turns: dict[tuple[str, str], tuple[str, str]] = {}
         self._memories: dict[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {}
         for conversation in conversations:
@@ -58,8 +58,8 @@ class Texts:
 
     def memory(self, conversation: str, id_: str, turns: Sequence[str]) -> TextAndTime:
         """Return text and time of the memory built from `turns`."""
-        found = self._memories.get((conversation, id_))
-        return found[:2] if found and {*found[2]} == {*turns} else (None, None)
+        memory = self._memories.get((conversation, id_))
+        return memory[:2] if memory and {*memory[2]} == {*turns} else (None, None)
 
     def turn(self, conversation: str, id_: str) -> TextAndTime:
         """Return text and time of a turn."""
@@ -189,7 +189,7 @@ class RecordedCalls:
             return []
         used = self._of_run(run.folder).get(id_, [])
         keys = list(dict.fromkeys(key for key, _ in used))
-        answers = {one.key: one for one in self._recording.find_all(keys)}
+        answers = {answer.key: answer for answer in self._recording.find_all(keys)}
         requests = self._recording.requests(keys)
         return [
             _call(phase, answers[key], requests.get(key))
@@ -200,11 +200,11 @@ class RecordedCalls:
     def _of_run(self, folder: Path) -> dict[str, list[tuple[str, str]]]:
         """Return key and phase of each call of a run by question."""
         if folder not in self._keys:
-            found: dict[str, list[tuple[str, str]]] = {}
+            by_question: dict[str, list[tuple[str, str]]] = {}
             for row in read_lines(folder / CALLS, torn=True, schema=USED_CALL):
                 if (question := row.get("question")) is not None:  # else of an ingestion
-                    found.setdefault(question, []).append((row["key"], row["phase"]))
-            self._keys[folder] = found
+                    by_question.setdefault(question, []).append((row["key"], row["phase"]))
+            self._keys[folder] = by_question
         return self._keys[folder]
 
 
@@ -214,11 +214,11 @@ def _call(phase: str, answer: RecordedAnswer, request: Mapping[str, Any] | None)
         title += f", failed (status {answer.status})"
     messages = None if request is None else request.get("messages")
     parts = []
-    for one in messages if isinstance(messages, list) else [messages]:
-        if isinstance(one, Mapping):
-            parts.append(f"{one.get('role')}:\n{_content(one.get('content'))}")
+    for message in messages if isinstance(messages, list) else [messages]:
+        if isinstance(message, Mapping):
+            parts.append(f"{message.get('role')}:\n{_content(message.get('content'))}")
         else:  # of a bundle that another program wrote
-            parts.append(_content(one))
+            parts.append(_content(message))
     prompt = "\n\n".join(parts)
     return ModelCall(title, None if messages is None else prompt, _reply(answer.body))
 

@@ -135,12 +135,12 @@ def judges_block(runs: Sequence[ReportedRun]) -> Block | None:
         Table.of(
             judged,
             {
-                "run": lambda one: one[0].label,
-                "judge": lambda one: one[1]["name"],
-                "score": lambda one: one[1]["score"],
-                "n judged": lambda one: f"{one[1]['n']:,}",
-                "mean, all types": lambda one: interval_of(one[1], "mean"),
-                "settings": lambda one: _settings(one[1]),
+                "run": lambda pair: pair[0].label,
+                "judge": lambda pair: pair[1]["name"],
+                "score": lambda pair: pair[1]["score"],
+                "n judged": lambda pair: f"{pair[1]['n']:,}",
+                "mean, all types": lambda pair: interval_of(pair[1], "mean"),
+                "settings": lambda pair: _settings(pair[1]),
             },
         ),
         "Share of answers that each judge passed, as the mean of its repetitions over the same "
@@ -153,10 +153,10 @@ def judges_block(runs: Sequence[ReportedRun]) -> Block | None:
         pairs = agreement["cohen"] | (
             {"all (Fleiss)": agreement["fleiss"]} if "fleiss" in agreement else {}
         )
-        for names, one in pairs.items():
-            kappa = number(one["kappa"])
-            if one["kappa"] is not None and one["ci"][0] is not None:
-                kappa = interval(Interval(one["kappa"], *one["ci"]))
+        for names, entry in pairs.items():
+            kappa = number(entry["kappa"])
+            if entry["kappa"] is not None and entry["ci"][0] is not None:
+                kappa = interval(Interval(entry["kappa"], *entry["ci"]))
             agreement_rows.append([run.label, names, f"{judge['n']:,}", kappa])
     if agreement_rows:
         parts.append("Agreement of the members of a panel beyond chance, over all judged answers:")
@@ -174,7 +174,7 @@ def _settings(judge: Mapping[str, Any]) -> str:
 
 
 def _members(run: ReportedRun, judge: Mapping[str, Any]) -> list[list[str]]:
-    records = [one for one in run.records.values() if one["status"] == "ok" and one["judge"]]
+    records = [row for row in run.records.values() if row["status"] == "ok" and row["judge"]]
     rows = []
     for name, member in judge["members"].items():
         shares = [fmean((record["judge"] or {})[name]) for record in records]
@@ -213,22 +213,22 @@ def retrieval_block(runs: Sequence[ReportedRun]) -> Block | None:
     Runs without rankings, or that only select memories, are named, as are unknown measures.
     """
     ranked = [run for run in runs if run.rankings]
-    found = []
+    results = []
     for run in ranked:  # MRR has a cutoff if rankings of the same unit have different depths
-        beside = [one for one in ranked if unit_of([one]) == unit_of([run])]
-        depths = {depth_of(one) for one in beside if not is_selected(one)}
-        found.append(_measured(run, "@10" if len(depths) > 1 else ""))
-    if not found:
+        beside = [other for other in ranked if unit_of([other]) == unit_of([run])]
+        depths = {depth_of(other) for other in beside if not is_selected(other)}
+        results.append(_measured(run, "@10" if len(depths) > 1 else ""))
+    if not results:
         return None
-    parts: list[Part] = [*_recall_charts(runs, found), *_tables(found)]
-    if selecting := [one.run.label for one in found if one.selected]:
+    parts: list[Part] = [*_recall_charts(runs, results), *_tables(results)]
+    if selecting := [run.run.label for run in results if run.selected]:
         parts.append(
             f"Without a ranking: {', '.join(selecting)} select memories. Their recall is that "
             "of everything selected; measures with a cutoff or an order do not apply."
         )
     if without := [run.label for run in runs if not run.rankings]:
         parts.append(f"No rankings are recorded: {', '.join(without)}.")
-    parts += [f"{reason}." for one in found for reason in one.unknown]
+    parts += [f"{reason}." for run in results for reason in run.unknown]
     return Block("retrieval", "Retrieval", [*parts, _NOTE])
 
 
@@ -247,18 +247,18 @@ def _curve(unit: Unit) -> dict[int, Measure]:
     return dict(zip(CUTOFFS, named(unit, (f"recall@{at}" for at in CUTOFFS)), strict=True))
 
 
-def _recall_charts(runs: Sequence[ReportedRun], found: Sequence[_Measured]) -> Iterator[Chart]:
+def _recall_charts(runs: Sequence[ReportedRun], results: Sequence[_Measured]) -> Iterator[Chart]:
     """Yield a chart of recall against the cutoff for each unit in which a run has a curve."""
     for unit in UNITS:
-        means = {one.run.label: one.means.get(OVERALL, {}) for one in found if one.unit == unit}
+        means = {run.run.label: run.means.get(OVERALL, {}) for run in results if run.unit == unit}
         curve = _curve(unit)
         series = [
-            [(float(at), of_run[str(one)]) for at, one in curve.items() if str(one) in of_run]
+            [(float(at), of_run[str(m)]) for at, m in curve.items() if str(m) in of_run]
             for of_run in (means.get(run.label, {}) for run in runs)
         ]
         looks = [look for look, points in zip(looks_of(runs), series, strict=True) if points]
         if looks:
-            table = _table("run", curve.values(), {one.name: means[one.name] for one in looks})
+            table = _table("run", curve.values(), {look.name: means[look.name] for look in looks})
             where = answered(types_of(runs))
             caption = f"Recall of evidence {unit}s against the cutoff, {where}, 95% interval"
             axes = (f"{unit}s (log scale)", "recall")
@@ -266,24 +266,24 @@ def _recall_charts(runs: Sequence[ReportedRun], found: Sequence[_Measured]) -> I
             yield Chart(caption, svg, table, looks)
 
 
-def _tables(found: Sequence[_Measured]) -> list[Part]:
+def _tables(results: Sequence[_Measured]) -> list[Part]:
     """Return the table of types 1 to 4 by run, then of all types; one run has the latter alone."""
-    if len(found) == 1:
-        return _types(found[0])
+    if len(results) == 1:
+        return _types(results[0])
     parts: list[Part] = []
-    for shown in dict.fromkeys(one.shown for one in sorted(found, key=lambda one: one.selected)):
-        alike = (one for one in found if one.shown == shown)
-        if overall := {one.run.label: means for one in alike if (means := one.means.get(OVERALL))}:
+    for shown in dict.fromkeys(run.shown for run in sorted(results, key=lambda run: run.selected)):
+        alike = (run for run in results if run.shown == shown)
+        if overall := {run.run.label: means for run in alike if (means := run.means.get(OVERALL))}:
             parts.append(_table("run", shown, overall))
-    folds = {f"{one.run.label}: retrieval by type": _types(one) for one in found}
+    folds = {f"{run.run.label}: retrieval by type": _types(run) for run in results}
     return [*parts, *(Section(title, tables) for title, tables in folds.items() if tables)]
 
 
-def _types(one: _Measured) -> list[Part]:
+def _types(run: _Measured) -> list[Part]:
     """Return the table of all question types; [] where no measure is known."""
-    types = types_of([one.run])
-    rows = {type_name(type_, types): means for type_, means in one.means.items() if means}
-    return [_table("type", one.shown, rows)] if rows else []
+    types = types_of([run.run])
+    rows = {type_name(type_, types): means for type_, means in run.means.items() if means}
+    return [_table("type", run.shown, rows)] if rows else []
 
 
 def _table(
@@ -292,7 +292,7 @@ def _table(
     """Return a table with n and the `measures` of each of `rows`, means by the name of the row."""
     lines = []
     for name, means in rows.items():
-        found = [means.get(str(one)) for one in measures]
-        counts = dict.fromkeys(f"{mean.n:,}" for mean in found if mean is not None)
-        lines.append([name, "/".join(counts) or "0", *map(interval, found)])
-    return Table([first, "n", *(one.title for one in measures)], lines)
+        cells = [means.get(str(measure)) for measure in measures]
+        counts = dict.fromkeys(f"{mean.n:,}" for mean in cells if mean is not None)
+        lines.append([name, "/".join(counts) or "0", *map(interval, cells)])
+    return Table([first, "n", *(measure.title for measure in measures)], lines)
