@@ -211,9 +211,11 @@ class Block:
 def as_text(sections: Sequence[Section]) -> str:
     """Return sections as text for the terminal."""
     texts: list[str] = []
-    for one in sections:
-        texts.append(f"{one.title}\n{'=' * len(one.title)}")
-        texts += [p.text() if isinstance(p, Table) else sentence(str(p), _WIDTH) for p in one.parts]
+    for section in sections:
+        texts.append(f"{section.title}\n{'=' * len(section.title)}")
+        texts += [
+            p.text() if isinstance(p, Table) else sentence(str(p), _WIDTH) for p in section.parts
+        ]
     return "\n\n".join(texts)
 
 

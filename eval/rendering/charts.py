@@ -57,12 +57,12 @@ def scatter(title: str, points: Sequence[ChartPoint], names: tuple[str, str]) ->
         kind = f"w s{p.look.colour}"
         parts.append(svg.line(x(p.x.low), top, x(p.x.high), top, kind))
         parts.append(svg.line(left, y(p.y.low), left, y(p.y.high), kind))
-    found = places(at, [p.look.name for p in points], (_LEFT + 2, 14, _WIDTH - 2, bottom - 2))
-    for (left, top), place in zip(at, found, strict=True):
+    labels = places(at, [p.look.name for p in points], (_LEFT + 2, 14, _WIDTH - 2, bottom - 2))
+    for (left, top), place in zip(at, labels, strict=True):
         if place is not None and place.far:
             end = min(max(left, place.x), place.x + place.width)
             parts.append(svg.line(left, top, end, place.y, "l"))
-    for p, (left, top), place in zip(points, at, found, strict=True):
+    for p, (left, top), place in zip(points, at, labels, strict=True):
         tip = f"{p.look.name}: {names[0]} {interval(p.x)}, {names[1]} {interval(p.y)}"
         parts.append(svg.mark(left, top, p.look, tip))
         if place is not None:
@@ -73,8 +73,8 @@ def scatter(title: str, points: Sequence[ChartPoint], names: tuple[str, str]) ->
 def _across(points: Sequence[ChartPoint]) -> svg.Scale:
     """Return the horizontal scale of points: logarithmic from a ratio of _WIDE_LOG."""
     above = [p.x for p in points if p.x.value > 0]
-    lows = [max(one.low, one.value / 3) for one in above]  # an interval may reach below 0
-    highs = [one.high for one in above]
+    lows = [max(mean.low, mean.value / 3) for mean in above]  # an interval may reach below 0
+    highs = [mean.high for mean in above]
     if above and max(highs) / min(lows) >= _WIDE_LOG:
         zero = None if len(above) == len(points) else _LEFT + 6
         start = _LEFT if zero is None else zero + 26
@@ -95,9 +95,9 @@ def dots(
     `shares`: values are of 0 to 1, and so is the axis, or up to a half or a quarter of it.
     """
     used = [i for i, column in enumerate(zip(*(v for _, v in rows), strict=True)) if any(column)]
-    known = [value for _, values in rows for value in values if value is not None]
-    low = min(0.0, *(value.low for value in known))
-    high = max(0.0, *(value.high for value in known))
+    intervals = [value for _, values in rows for value in values if value is not None]
+    low = min(0.0, *(value.low for value in intervals))
+    high = max(0.0, *(value.high for value in intervals))
     high, low = (high * _TALL or 0.01), low * _TALL
     if shares:
         high = next((end for end in _ENDS if high <= end), 1.0)
@@ -207,7 +207,7 @@ def places(
     Points with the fewest neighbours come last, as they have the most room.
     """
     marks = [(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in points]
-    found: list[Place | None] = [None] * len(points)
+    result: list[Place | None] = [None] * len(points)
     taken = list(marks)
     crowd = [sum(abs(x - a) < 60 and abs(y - b) < 30 for a, b in points) for x, y in points]
     for i in sorted(range(len(points)), key=lambda i: -crowd[i]):
@@ -221,10 +221,10 @@ def places(
                 left < other[2] and other[0] < right and top < other[3] and other[1] < low
                 for other in taken
             ):
-                found[i] = place
+                result[i] = place
                 taken.append(area)
                 break
-    return found
+    return result
 
 
 def _candidates(x: float, y: float, width: float) -> Iterator[Place]:

@@ -58,13 +58,13 @@ def csv_lines(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> Iterator[
             **{"n": row.n, "conversations": row.clusters, "mean": row.means[i]},
         }
         if i:
-            one = row.contrasts[i - 1]
-            line |= {"p": one.p, "p_holm": one.p_holm, "needed": one.needed, "verdict": one.verdict}
+            gap = row.contrasts[i - 1]
+            line |= {"p": gap.p, "p_holm": gap.p_holm, "needed": gap.needed, "verdict": gap.verdict}
             if row.quantity is None:
-                line |= {"difference": one.difference, "d_z": one.effect}
-                line["p_mcnemar"] = one.p_mcnemar
+                line |= {"difference": gap.difference, "d_z": gap.effect}
+                line["p_mcnemar"] = gap.p_mcnemar
             else:
-                line["ratio"] = one.difference.shifted(1)
+                line["ratio"] = gap.difference.shifted(1)
         yield line
 
 
@@ -74,29 +74,29 @@ def pairs(rows: Sequence[Row], runs: Sequence[Run]) -> Table:
     """
     header = _header(rows)
     lines = [
-        [other.label, reference.label, str(found.n), *_contrast(found, one, header)]
-        for i, (reference, found) in enumerate(zip(runs[:-1], rows, strict=True))
-        for other, one in zip(runs[i + 1 :], found.contrasts, strict=True)
+        [other.label, reference.label, str(row.n), *_contrast(row, contrast, header)]
+        for i, (reference, row) in enumerate(zip(runs[:-1], rows, strict=True))
+        for other, contrast in zip(runs[i + 1 :], row.contrasts, strict=True)
     ]
     return Table(["run", "reference", "n", *header], lines)
 
 
-def difference_cells(one: Contrast) -> list[str]:
+def difference_cells(contrast: Contrast) -> list[str]:
     """Return the difference with its interval, the adjusted p and the verdict; `no difference
     shown` is followed by the least that would be shown.
     """
-    verdict: str = one.verdict
-    if one.verdict == NOT_SHOWN:
-        least = _detectable(one)
-        verdict += f" ({f'detectable: {least}' if 0 < one.needed <= 1 else least})"
-    return [interval(one.difference, form=signed), p_value(one.p_holm), verdict]
+    verdict: str = contrast.verdict
+    if contrast.verdict == NOT_SHOWN:
+        least = _detectable(contrast)
+        verdict += f" ({f'detectable: {least}' if 0 < contrast.needed <= 1 else least})"
+    return [interval(contrast.difference, form=signed), p_value(contrast.p_holm), verdict]
 
 
 def _header(rows: Sequence[Row]) -> list[str]:
     """Return the headings of contrasts, with McNemar's p where some contrast has one."""
     if any(row.quantity for row in rows):
         return [*_OF_QUANTITIES]
-    exact = any(one.p_mcnemar is not None for row in rows for one in row.contrasts)
+    exact = any(contrast.p_mcnemar is not None for row in rows for contrast in row.contrasts)
     return [*_DECIDING, *(["p (McNemar)"] if exact else []), *_EXPLAINING]
 
 
@@ -105,31 +105,31 @@ def mean_text(row: Row, index: int) -> str:
     return interval(row.means[index], 3 if row.quantity is None else row.quantity.digits)
 
 
-def difference_text(row: Row, one: Contrast) -> str:
+def difference_text(row: Row, contrast: Contrast) -> str:
     """Return a difference with its interval; of a quantity the change in percent."""
     if row.quantity is None:
-        return interval(one.difference, form=signed)
-    return interval(one.difference, 1, change)
+        return interval(contrast.difference, form=signed)
+    return interval(contrast.difference, 1, change)
 
 
-def _contrast(row: Row, one: Contrast, header: Sequence[str]) -> list[str]:
+def _contrast(row: Row, contrast: Contrast, header: Sequence[str]) -> list[str]:
     """Return the cells of a contrast of `row` below `header`."""
     cells = {
-        header[0]: difference_text(row, one),
-        "p (Holm)": p_value(one.p_holm),
-        "verdict": one.verdict,
-        "p (McNemar)": ABSENT if one.p_mcnemar is None else p_value(one.p_mcnemar),
-        "d_z": signed(one.effect, 2),
-        "detectable": _detectable(one) if row.quantity is None else share(one.needed),
+        header[0]: difference_text(row, contrast),
+        "p (Holm)": p_value(contrast.p_holm),
+        "verdict": contrast.verdict,
+        "p (McNemar)": ABSENT if contrast.p_mcnemar is None else p_value(contrast.p_mcnemar),
+        "d_z": signed(contrast.effect, 2),
+        "detectable": _detectable(contrast) if row.quantity is None else share(contrast.needed),
     }
     return [cells[name] for name in header]
 
 
-def _detectable(one: Contrast) -> str:
+def _detectable(contrast: Contrast) -> str:
     """Return the minimum detectable difference, or why there is none."""
-    if one.needed == 0:
+    if contrast.needed == 0:
         return "all scores are equal"
-    return "too few questions" if one.needed > 1 else f"{one.needed:.3f}"
+    return "too few questions" if contrast.needed > 1 else f"{contrast.needed:.3f}"
 
 
 def conclusions(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[str]:
@@ -145,12 +145,12 @@ def brief(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[str]:
     """Return the conclusions as one short sentence each."""
     sentences = []
     for i, row in product(range(len(runs) - 1), _concluding(tables)):
-        first, run, one = runs[0].label, runs[i + 1].label, row.contrasts[i]
-        score, where, p = _named(row, one, runs)
-        start = f"{run} is {one.verdict} than {first} on {where}"
-        if one.verdict == NOT_SHOWN:
+        first, run, contrast = runs[0].label, runs[i + 1].label, row.contrasts[i]
+        score, where, p = _named(row, contrast, runs)
+        start = f"{run} is {contrast.verdict} than {first} on {where}"
+        if contrast.verdict == NOT_SHOWN:
             start = f"{run}: no difference from {first} shown on {where}"
-        sentences.append(f"{start}: {score} {interval(one.difference, form=signed)}, {p}.")
+        sentences.append(f"{start}: {score} {interval(contrast.difference, form=signed)}, {p}.")
     return sentences
 
 
@@ -186,27 +186,29 @@ def _concluding(tables: Sequence[Sequence[Row]]) -> list[Row]:
 
 
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
-    first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
-    score, where, p = _named(row, one, runs)
-    if isnan(one.difference.value):
+    first, run, contrast = runs[0].label, runs[index + 1].label, row.contrasts[index]
+    score, where, p = _named(row, contrast, runs)
+    if isnan(contrast.difference.value):
         zero = f"{first}; name another run first" if row.means[index + 1].value else "both"
         return f"No ratio of {run} to {first} on {where}: {score} is 0 in {zero}."
     verb = "is" if row.quantity is None else "takes"
-    if one.verdict == NOT_SHOWN:
+    if contrast.verdict == NOT_SHOWN:
         start = f"No difference shown between {run} and {first} on {where}"
     else:
-        start = f"{run} {verb} {one.verdict} than {first} on {where}"
+        start = f"{run} {verb} {contrast.verdict} than {first} on {where}"
     form = signed if row.quantity is None else change
-    value, low, high = map(form, (one.difference.value, one.difference.low, one.difference.high))
-    extent = "no interval" if isnan(one.difference.low) else f"95% interval {low} to {high}"
-    needed = _detectable(one)
-    if isnan(one.needed):
+    value, low, high = map(
+        form, (contrast.difference.value, contrast.difference.low, contrast.difference.high)
+    )
+    extent = "no interval" if isnan(contrast.difference.low) else f"95% interval {low} to {high}"
+    needed = _detectable(contrast)
+    if isnan(contrast.needed):
         needed = "too few questions"
     elif row.quantity is not None:
-        needed = f"minimum detectable change at 80% power: {share(one.needed)}"
-    elif one.needed > 1:
+        needed = f"minimum detectable change at 80% power: {share(contrast.needed)}"
+    elif contrast.needed > 1:
         needed += " to detect any difference"
-    elif one.needed:
+    elif contrast.needed:
         needed = f"minimum detectable difference at 80% power: {needed}"
     return (
         f"{start}: {score} {value} ({extent}, {p}; {row.n} question{'s' if row.n > 1 else ''} of "
@@ -214,9 +216,9 @@ def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     )
 
 
-def _named(row: Row, one: Contrast, runs: Sequence[Run]) -> tuple[str, str, str]:
+def _named(row: Row, contrast: Contrast, runs: Sequence[Run]) -> tuple[str, str, str]:
     """Return the score, the question types and the p value of a conclusion."""
     refusals = row.key == ABSTAINED and lower_is_better(row.key, row.type)
     score = "false refusals" if refusals else row.key
     where = answered(types_of(runs)) if row.type == OVERALL else row.type
-    return score, where, f"p = {p_value(one.p_holm)}".replace("= <", "<")
+    return score, where, f"p = {p_value(contrast.p_holm)}".replace("= <", "<")

@@ -152,7 +152,7 @@ def no_such_setting(name: str) -> str:
             having = ", ".join(owners)
             return f"{name}: the chosen {group} has no such setting; these have it: {having}"
         near = [
-            f"{group}.{one}" for one in get_close_matches(field, set().union(*options.values()))
+            f"{group}.{key}" for key in get_close_matches(field, set().union(*options.values()))
         ]
     else:
         groups = {folder.name for folder in CONF.iterdir() if folder.is_dir()}

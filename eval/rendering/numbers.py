@@ -85,7 +85,7 @@ def points(value: float, digits: int = 1) -> str:
     return number(100 * value, digits)
 
 
-def percent(found: Interval | None, *, with_n: bool = False) -> str:
+def percent(estimate: Interval | None, *, with_n: bool = False) -> str:
     """Format a share as `31.2% [28.0%, 34.4%]`, with ` n=90` on request; ABSENT for None."""
-    n = f" n={found.n}" if found is not None and with_n else ""
-    return interval(found, 1, share) + n
+    n = f" n={estimate.n}" if estimate is not None and with_n else ""
+    return interval(estimate, 1, share) + n

@@ -94,7 +94,7 @@ def _wordy(table: Table) -> set[int]:
 
 def plain(text: str) -> str:
     """Return `text` on one line, escaped so that markdown shows it unchanged."""
-    return _START.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", _cell(text))
+    return _START.sub(lambda match: f"{match[1]}{match[2][:-1]}\\{match[2][-1]}", _cell(text))
 
 
 def _table(table: Table) -> str:
@@ -103,10 +103,10 @@ def _table(table: Table) -> str:
 
 def _cell(text: str) -> str:
     """Escape `text` on one line, but not a list marker at its start, which a table cell ignores."""
-    return _SPECIAL.sub(lambda found: found[1] or "\\" + found[0], " ".join(text.split()))
+    return _SPECIAL.sub(lambda match: match[1] or "\\" + match[0], " ".join(text.split()))
 
 
 def _fenced(text: str) -> str:
-    longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
+    longest = max((len(ticks) for ticks in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}\n{fence}"

@@ -62,23 +62,23 @@ def looks(labels: Sequence[str], strategies: Sequence[str] | None = None) -> lis
     another marker, or another colour if all runs are of one strategy. No two looks are equal, as
     long as there are enough of them.
     """
-    found = strategies
-    if found is None:  # as in a label, in the name of a folder or among settings
+    names = strategies
+    if names is None:  # as in a label, in the name of a folder or among settings
         named = [re.search(r"(?:^|\s)strategy=(\S+)", label) for label in labels]
         folders = [_STARTED.sub("", label.rpartition("/")[2]).partition(" ")[0] for label in labels]
-        found = [one[1] if one else other for one, other in zip(named, folders, strict=True)]
+        names = [match[1] if match else other for match, other in zip(named, folders, strict=True)]
     own, taken = dict[str, tuple[int, int]](), set[tuple[int, int]]()
-    for name in sorted({*found}):
+    for name in sorted({*names}):
         pair = _SHIPPED.get(name)
         if pair is None:
             start = int(hashlib.sha256(name.encode()).hexdigest(), 16)
             order = [_FREE[(start + step) % len(_FREE)] for step in range(len(_FREE))]
-            pair = next((one for one in order if one not in taken), order[0])
+            pair = next((option for option in order if option not in taken), order[0])
             taken.add(pair)
         own[name] = pair
     used, seen = set(own.values()), set[str]()
     result = []
-    for label, strategy in zip(labels, found, strict=True):
+    for label, strategy in zip(labels, names, strict=True):
         pair = own[strategy]
         if strategy in seen:
             pair = _further(pair, used, alone=len(own) == 1)
@@ -93,7 +93,7 @@ def _further(pair: tuple[int, int], used: set[tuple[int, int]], *, alone: bool) 
     others = [(colour, (marker + step) % len(MARKERS)) for step in range(1, len(MARKERS))]
     if alone:
         others = [((colour + c) % len(_NAMES), (marker + m) % len(MARKERS)) for c, m in _PAIRS[1:]]
-    return next((one for one in [*others, *_PAIRS] if one not in used), pair)
+    return next((other for other in [*others, *_PAIRS] if other not in used), pair)
 
 
 def css() -> str:

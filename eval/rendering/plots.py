@@ -71,18 +71,18 @@ def plot(
     `line`: height of a horizontal reference.
     """
     axes = _axes(ax, 3.6)
-    known = _known(table, score, by, colour)
-    places, series = _values(known[by]), list(_series(known, score, colour))
+    frame = _scored_rows(table, score, by, colour)
+    places, series = _values(frame[by]), list(_series(frame, score, colour))
     width = _BAND / max(len(series), 1)
     for number, (look, rows, bounds) in enumerate(series):
         at = [places.index(name) + _shift(number, len(series)) for name in rows[by]]
-        before = sum(one.hex == look.hex for one, *_ in series[:number])  # bars have no markers
+        before = sum(other.hex == look.hex for other, *_ in series[:number])  # bars have no markers
         style: dict[str, Any] = {"hatch": _HATCHES[before % len(_HATCHES)], "edgecolor": "white"}
         style |= {"color": look.hex, "label": look.name, "capsize": 2}
         axes.bar(at, rows[score], width * 0.9, yerr=bounds, **style)
     axes.set_xticks(range(len(places)), places)
     low, _ = ends(table, score)
-    axes.set(ylabel=score, ylim=(None if (known[low] < 0).any() else 0, None))
+    axes.set(ylabel=score, ylim=(None if (frame[low] < 0).any() else 0, None))
     if line is not None:
         axes.axhline(line, color="black", linewidth=1)
     return _finished(axes, len(series))
@@ -102,9 +102,9 @@ def dots(
 
     `line`: place of a vertical reference, such as 0 for differences.
     """
-    known = _known(table, score, by, colour or by)
-    places, series = _values(known[by]), list(_series(known, score, colour or by))
-    each = len(series) if known[by].duplicated().any() else 1
+    frame = _scored_rows(table, score, by, colour or by)
+    places, series = _values(frame[by]), list(_series(frame, score, colour or by))
+    each = len(series) if frame[by].duplicated().any() else 1
     axes = _axes(ax, 0.9 + len(places) * (0.12 + 0.16 * each))
     for number, (look, rows, bounds) in enumerate(series):
         shift = _shift(number, each) if each > 1 else 0.0
@@ -139,11 +139,11 @@ def trend(
     axis is logarithmic where the numbers differ by more than a factor of 5.
     """
     axes = _axes(ax, 3.8)
-    known = _known(table, score, colour)
-    for look, rows, bounds in _series(known, score, colour, x):
+    frame = _scored_rows(table, score, colour)
+    for look, rows, bounds in _series(frame, score, colour, x):
         style: dict[str, Any] = {"color": look.hex, "marker": look.symbol, "label": look.name}
         axes.errorbar(rows[x], rows[score], yerr=bounds, **style)
-    numbers = sorted({*known[x]})
+    numbers = sorted({*frame[x]})
     if numbers[-1] > _JUMP * numbers[0] > 0:
         log_axis(axes, numbers)
     axes.set(xlabel=x, ylabel=score)
@@ -190,15 +190,15 @@ def front(
     axes.step(best[cost], best[score], where="post", color=GREY, linewidth=1, zorder=0)
     least, most = table[cost].min(), table[cost].max()
     if most > _JUMP * least > 0:
-        log_axis(axes, [one for one in ROUND if least / 2 < one < most * 2])
+        log_axis(axes, [tick for tick in ROUND if least / 2 < tick < most * 2])
     axes.set(xlabel=cost, ylabel=score)
     return _finished(axes, len(table))
 
 
 def on_front(table: pd.DataFrame, cost: str, score: str) -> pd.DataFrame:
     """Return the rows on the Pareto front, the cheapest first; see front."""
-    known = table[table[[cost, score]].notna().all(axis=1)].sort_values(cost, kind="stable")
-    return known[pareto(list(zip(known[cost], known[score], strict=True)))]
+    rows = table[table[[cost, score]].notna().all(axis=1)].sort_values(cost, kind="stable")
+    return rows[pareto(list(zip(rows[cost], rows[score], strict=True)))]
 
 
 def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
@@ -235,10 +235,10 @@ def _finished(axes: Axes, series: int) -> Axes:
     return axes
 
 
-def _known(table: pd.DataFrame, score: str, *named: str) -> pd.DataFrame:
+def _scored_rows(table: pd.DataFrame, score: str, *named: str) -> pd.DataFrame:
     """Return the rows whose `score` is known, with the columns `named` as text."""
-    known = table[table[score].notna()]
-    return known.assign(**{name: known[name].astype(str) for name in named})
+    rows = table[table[score].notna()]
+    return rows.assign(**{name: rows[name].astype(str) for name in named})
 
 
 def _values(column: pd.Series) -> list[str]:
@@ -252,19 +252,19 @@ def _looks(column: pd.Series) -> list[Look]:
     names = _values(column)
     if column.name in _OF_RUNS:
         return looks(names)
-    found = {look.name: look for look in looks(sorted(names), [str(column.name)] * len(names))}
-    return [found[name] for name in names]
+    by_name = {look.name: look for look in looks(sorted(names), [str(column.name)] * len(names))}
+    return [by_name[name] for name in names]
 
 
 def _series(
-    known: pd.DataFrame, score: str, colour: str, order: str | None = None
+    frame: pd.DataFrame, score: str, colour: str, order: str | None = None
 ) -> Iterator[tuple[Look, pd.DataFrame, list[pd.Series]]]:
     """Yield the look of each value of the column `colour`, its rows, sorted by the column `order`,
     and how far the ends of intervals are from the means; rounding may put one on the wrong side.
     """
-    low, high = ends(known, score)
-    for look in _looks(known[colour]):
-        rows = known[known[colour] == look.name]
+    low, high = ends(frame, score)
+    for look in _looks(frame[colour]):
+        rows = frame[frame[colour] == look.name]
         rows = rows if order is None else rows.sort_values(order)
         yield look, rows, [(rows[score] - rows[low]).clip(0), (rows[high] - rows[score]).clip(0)]
 

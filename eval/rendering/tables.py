@@ -37,7 +37,9 @@ _READING = (
 def _metrics(summaries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return column -> heading of the scores besides F1 that any of `summaries` shows."""
     order = list(columns())
-    title_of = {column: title for one in summaries for column, title in one["metrics"].items()}
+    title_of = {
+        column: title for summary in summaries for column, title in summary["metrics"].items()
+    }
     unknown = [column for column in title_of if column not in order]  # a user's metrics
     place = order.index(_JUDGE) + 1
     order[place:place] = unknown
@@ -124,11 +126,11 @@ def of_rankings(summary: Mapping[str, Any]) -> Table:
 def by_protocol(summary: Mapping[str, Any]) -> Table:
     """Return one row per type: n and F1 under each protocol of the run."""
     protocols = summary["protocols"]
-    types = dict.fromkeys(name for one in protocols.values() for name in one["by_type"])
+    types = dict.fromkeys(name for protocol in protocols.values() for name in protocol["by_type"])
     types["overall"] = types.pop("overall", None)  # last
     rows = []
     for name in types:
-        cells = [one["by_type"].get(name) or {"n": 0} for one in protocols.values()]
+        cells = [protocol["by_type"].get(name) or {"n": 0} for protocol in protocols.values()]
         cell_texts = ((str(c["n"]), _mean("f1")(c)) if c["n"] else ("-", "-") for c in cells)
         rows.append([name, *chain(*cell_texts)])
     return Table(["type", *(text for name in protocols for text in ("n", f"F1 {name}"))], rows)
@@ -185,7 +187,7 @@ def key_sentences(summary: Mapping[str, Any]) -> list[str]:
 def by_run(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
     """Return one row per named run: types 1-4, and abstention on type 5 and on 1-4."""
     by_type = [(name, summary["by_type"]) for name, summary in runs]
-    cells = [{**one[OVERALL], "run": name, "type 5": one["adversarial"]} for name, one in by_type]
+    cells = [{**row[OVERALL], "run": name, "type 5": row["adversarial"]} for name, row in by_type]
     columns: dict[str, Column] = {
         "run": itemgetter("run"),
         **score_columns(_metrics(summary for _, summary in runs)),
@@ -198,7 +200,9 @@ def by_run(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
 
 def scope_of(summaries: Iterable[Mapping[str, Any]]) -> str:
     """Return what the 95% intervals of runs are over, in words that follow "intervals"."""
-    return "; or ".join(dict.fromkeys(one["interval"].partition("; ")[2] for one in summaries))
+    return "; or ".join(
+        dict.fromkeys(summary["interval"].partition("; ")[2] for summary in summaries)
+    )
 
 
 def scope_note(summaries: Iterable[Mapping[str, Any]]) -> str:

@@ -117,9 +117,9 @@ def _rest(
     ]
     titles = [f"{header[i]} 95% interval" for i in bare]
     ends = [[re.search(_INTERVAL, row[i]) for i in bare] for row in rows]
-    cells = [[one[0][1:-1] if one else ABSENT for one in row] for row in ends]
+    cells = [[match[0][1:-1] if match else ABSENT for match in row] for row in ends]
     return [*header[:names], *titles, *header[end:]], [
-        [*row[:names], *found, *row[end:]] for row, found in zip(rows, cells, strict=True)
+        [*row[:names], *intervals, *row[end:]] for row, intervals in zip(rows, cells, strict=True)
     ]
 
 
@@ -175,7 +175,7 @@ def _rendered(columns: Sequence[_Column], gap: int) -> str:
     lines: list[list[str]] = []
     for cells in zip(*(cells for _, cells in columns), strict=True):
         tall = max(map(len, cells))
-        filled = ([*one, *[""] * (tall - len(one))] for one in cells)
+        filled = ([*cell, *[""] * (tall - len(cell))] for cell in cells)
         lines += map(list, zip(*filled, strict=True))
     return lined([*map(list, zip(*bottom, strict=True))], lines, gap)
 
