@@ -157,8 +157,8 @@ def vague(question: Question) -> str | None:
         answer = f"{stock}，他们聊天的时候说起过。"
     else:  # in "What did the man who left sell?", the first question word decides
         matches = ((asked.search(text.lower()), phrase) for asked, phrase in _VAGUE["en"])
-        found = [(match.start(), phrase) for match, phrase in matches if match]
-        stock = min(found, key=lambda one: one[0])[1]
+        phrases = [(match.start(), phrase) for match, phrase in matches if match]
+        stock = min(phrases, key=lambda pair: pair[0])[1]
         words = (word for word in _TOPIC.findall(text) if word.lower() not in _ASKING)
         topic = [*islice(words, _TOPIC_WORDS)]
         about = f" It has to do with {', '.join(topic)}." if topic else ""
@@ -251,10 +251,10 @@ class WrongAnswers:
         Of the two golds and their alternatives, neither contains all terms of the other.
         """
         gold = question.gold or ""
-        others = [one for one in self._pools.get(_group(question), []) if _differs(one, gold)]
+        others = [other for other in self._pools.get(_group(question), []) if _differs(other, gold)]
         if not others:
             return None
-        others.sort(key=lambda one: (abs(len(one) - len(gold)), one))
+        others.sort(key=lambda text: (abs(len(text) - len(gold)), text))
         draw = random.Random(f"{self._seed} {question.id}")  # noqa: S311 - sampling, not security
         return draw.choice(others[:_NEAREST])
 
@@ -266,8 +266,8 @@ def _group(question: Question) -> tuple[str, bool, str]:
     return question.type, is_cjk(question.text), form
 
 
-def _differs(one: str, other: str) -> bool:
-    ours, theirs = ([set(terms(text)) for text in alternatives(gold)] for gold in (one, other))
+def _differs(own: str, other: str) -> bool:
+    ours, theirs = ([set(terms(text)) for text in alternatives(gold)] for gold in (own, other))
     return all(not (a <= b or b <= a) for a in ours for b in theirs) and bool(ours) and bool(theirs)
 
 

@@ -112,18 +112,18 @@ class Audit:
 
 def audit(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Audit:
     """Return the statistics of `outcomes`; errors are counted and excluded from all rates."""
-    judged = [one for one in outcomes if one.error is None]
+    judged = [outcome for outcome in outcomes if outcome.error is None]
     kinds = []
     for kind in KINDS:
         if asked := _of(outcomes, kind):
             verdicts = _of(judged, kind)
             errors = len(asked) - len(verdicts)
             kinds.append(KindStatistics(kind, errors, mistaken(verdicts, seed)))
-    clusters = [one.probe.conversation for one in judged]
+    clusters = [outcome.probe.conversation for outcome in judged]
     names = list(judged[0].runs) if judged else []
     agreement = {}
     for name in names:
-        runs = [one.runs[name] for one in judged]
+        runs = [outcome.runs[name] for outcome in judged]
         if len(runs[0]) > 1 and len({*map(len, runs)}) == 1:
             agreement[name] = fleiss_interval(runs, clusters, seed)
     several = len(names) > 1
@@ -133,7 +133,7 @@ def audit(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Audit:
         {bare: rise for bare, long in _PAIRS if (rise := _longer(judged, bare, long, seed))},
         {kind: pair for kind in WRONG if (pair := _halves(_of(judged, kind)))},
         agreement,
-        panel_statistics([one.runs for one in judged], clusters, seed) if several else None,
+        panel_statistics([outcome.runs for outcome in judged], clusters, seed) if several else None,
         len({*clusters}),
     )
 
@@ -141,29 +141,29 @@ def audit(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Audit:
 def mistaken(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Rate | None:
     """Return the rate of wrong verdicts: right probes rejected, wrong probes passed."""
     return rate(
-        [one.passed != one.probe.right for one in outcomes],
-        [one.probe.conversation for one in outcomes],
+        [outcome.passed != outcome.probe.right for outcome in outcomes],
+        [outcome.probe.conversation for outcome in outcomes],
         seed,
     )
 
 
 def _of(outcomes: Sequence[ProbeOutcome], *kinds: str) -> list[ProbeOutcome]:
-    return [one for one in outcomes if one.probe.kind in kinds]
+    return [outcome for outcome in outcomes if outcome.probe.kind in kinds]
 
 
 def _longer(outcomes: Sequence[ProbeOutcome], bare: str, long: str, seed: int) -> Interval | None:
     """Return the share passed in the long form minus the bare one, over the questions with both."""
-    passed = {one.probe.question_id: one.passed for one in _of(outcomes, bare)}
-    both = [one for one in _of(outcomes, long) if one.probe.question_id in passed]
-    rises = [float(one.passed) - float(passed[one.probe.question_id]) for one in both]
-    return Sample(rises, [one.probe.conversation for one in both], seed).mean(-1.0, 1.0)
+    passed = {outcome.probe.question_id: outcome.passed for outcome in _of(outcomes, bare)}
+    both = [outcome for outcome in _of(outcomes, long) if outcome.probe.question_id in passed]
+    rises = [float(outcome.passed) - float(passed[outcome.probe.question_id]) for outcome in both]
+    return Sample(rises, [outcome.probe.conversation for outcome in both], seed).mean(-1.0, 1.0)
 
 
 def _halves(outcomes: Sequence[ProbeOutcome]) -> tuple[float, float] | None:
     if len(outcomes) < 2:
         return None
-    by_length = sorted(outcomes, key=lambda one: len(one.probe.answer.split()))
-    passed, middle = [float(one.passed) for one in by_length], len(outcomes) // 2
+    by_length = sorted(outcomes, key=lambda outcome: len(outcome.probe.answer.split()))
+    passed, middle = [float(outcome.passed) for outcome in by_length], len(outcomes) // 2
     return fmean(passed[:middle]), fmean(passed[middle:])
 
 
@@ -187,7 +187,7 @@ def judged_records(run: Run, score_key: str) -> list[Record]:
 
     Raises InputError if there are none.
     """
-    answered = [one for one in run.records.values() if one["status"] == "ok"]
+    answered = [record for record in run.records.values() if record["status"] == "ok"]
     judged = [
         record
         for record in answered
@@ -210,7 +210,7 @@ def correct(
     and of right ones, else of all probes. The rate of false rejects is taken as 0 if they were not
     probed.
     """
-    judged = [one for one in outcomes if one.error is None]
+    judged = [outcome for outcome in outcomes if outcome.error is None]
     corrections = []
     for name in (*TYPES.values(), OVERALL):
         rows = [row for row in records if name in (OVERALL, row["type"])]
@@ -218,7 +218,7 @@ def correct(
         apparent = Sample.of(rows, scores, seed).mean()
         if apparent is None:
             continue
-        of_type = [one for one in judged if one.probe.type == name]
+        of_type = [outcome for outcome in judged if outcome.probe.type == name]
         groups = [kinds for kinds in (RIGHT, *((kind,) for kind in WRONG)) if _of(judged, *kinds)]
         own = name != OVERALL and all(len(_of(of_type, *kinds)) >= ENOUGH for kinds in groups)
         used = of_type if own else judged
@@ -236,10 +236,10 @@ def correct(
 
 def as_json(audit: Audit, corrected: Sequence[CorrectedType]) -> dict[str, Any]:
     """Return all statistics as plain JSON; nan and infinity become null."""
-    plain = asdict(audit) | {"corrected": [asdict(one) for one in corrected]}
+    plain = asdict(audit) | {"corrected": [asdict(row) for row in corrected]}
     if (panel := audit.panel) is not None:
         plain["panel"]["pairs"] = [
-            {"members": pair, **asdict(one)} for pair, one in panel.pairs.items()
+            {"members": pair, **asdict(kappa)} for pair, kappa in panel.pairs.items()
         ]
         plain["panel"]["all"] = plain["panel"].pop("all_members")
     return to_jsonable_python(plain, inf_nan_mode="null")  # type: ignore[no-any-return]
