@@ -52,7 +52,7 @@ def page(conf: Path = CONF) -> str:
             parts.append(table((group, "what it is"), rows))
             continue
         options = {path: list(settings(path, group)) for path in files}
-        meanings = _meanings([one for found in options.values() for one in found])
+        meanings = _meanings([setting for of_option in options.values() for setting in of_option])
         for path, found in options.items():
             parts.append(f"### {group}={path.stem}\n")
             parts.append(_sentence(path, group, and_these=bool(found)))
@@ -67,22 +67,22 @@ def _meanings(every: Sequence[Setting]) -> dict[str, str]:
 
     Raises ValueError where an option leaves out a comment and others have none, or several.
     """
-    found = {
-        name: {one.comment for one in every if one.name == name and one.comment}
-        for name in {one.name for one in every if not one.comment}
+    by_name = {
+        name: {setting.comment for setting in every if setting.name == name and setting.comment}
+        for name in {setting.name for setting in every if not setting.comment}
     }
-    if unclear := sorted(name for name, comments in found.items() if len(comments) != 1):
+    if unclear := sorted(name for name, comments in by_name.items() if len(comments) != 1):
         raise ValueError(f"conf: no single comment says what these mean: {', '.join(unclear)}")
-    return {name: comment for name, (comment,) in found.items()}
+    return {name: comment for name, (comment,) in by_name.items()}
 
 
 def chosen(config: Path) -> dict[str, str | None]:
     """Return the default option of each group in `config`."""
-    found: dict[str, str | None] = {}
+    options: dict[str, str | None] = {}
     for entry in yaml.safe_load(read_text(config))["defaults"]:
         if isinstance(entry, dict):
-            found |= {name: option for name, option in entry.items() if " " not in name}
-    return found
+            options |= {name: option for name, option in entry.items() if " " not in name}
+    return options
 
 
 def _sentence(path: Path, group: str, *, and_these: bool) -> str:
@@ -94,8 +94,8 @@ def _sentence(path: Path, group: str, *, and_these: bool) -> str:
     return f"{text} Class: `{target}`.\n" if target else f"{text}\n"
 
 
-def _table(found: Iterable[Setting]) -> str:
-    rows = [(f"`{one.name}`", f"`{one.value}`", one.comment) for one in found]
+def _table(entries: Iterable[Setting]) -> str:
+    rows = [(f"`{entry.name}`", f"`{entry.value}`", entry.comment) for entry in entries]
     return table(("setting", "default", "meaning"), rows)
 
 

@@ -50,7 +50,7 @@ def clean(notebook: NotebookNode) -> NotebookNode:
     for cell in notebook.cells:
         cell.metadata = NotebookNode()
         if "outputs" in cell:
-            cell.outputs = [one for one in cell.outputs if one.get("name") != "stderr"]
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
         for output in cell.get("outputs", []):
             if "metadata" in output:
                 output.metadata = NotebookNode()

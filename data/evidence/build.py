@@ -32,12 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _write(options: argparse.Namespace) -> None:
     dataset = LoCoMo(name="locomo").load()
     turns = {
-        one.id: {turn.id for session in one.sessions for turn in session.turns}
-        for one in dataset.conversations
+        conversation.id: {turn.id for session in conversation.sessions for turn in session.turns}
+        for conversation in dataset.conversations
     }
     cited = {question.id: question.evidence for question in dataset.questions}
     kinds: dict[str, str] = {}
-    found: list[Citation] = []
+    citations: list[Citation] = []
     changed: Counter[str] = Counter()
     for path in options.files:
         rows = _rows(path)
@@ -54,10 +54,10 @@ def _write(options: argparse.Namespace) -> None:
             if error.error_type == CITATION_ONLY:
                 if unknown := set(right) - turns[error.id.rpartition("/")[0]]:
                     raise InputError(f"{place}: {min(unknown)!r} is no turn; correct it")
-                found.append(Citation(error.id, cited[error.id], right))
+                citations.append(Citation(error.id, cited[error.id], right))
     given = options.source, options.commit, options.licence
-    write_overlay(options.out, EvidenceOverlay(*given, dataset.files, tuple(found)))
-    print(f"wrote {options.out}: {len(found)} wrong citations; other turns than are loaded:")
+    write_overlay(options.out, EvidenceOverlay(*given, dataset.files, tuple(citations)))
+    print(f"wrote {options.out}: {len(citations)} wrong citations; other turns than are loaded:")
     totals = Counter(kinds.values())
     for kind, count in sorted(changed.items()):
         print(f"  {kind}: {count} of {totals[kind]}")

@@ -32,15 +32,15 @@ def curves(right):
 
 
 data, strata, f1, judge = LoCoMo(name="locomo").load(), {}, {}, {}
-asked = [one for one in data.questions if one.category != 5]
+asked = [q for q in data.questions if q.category != 5]
 for i, q in enumerate(asked):
     strata.setdefault((q.type, q.conversation), []).append(i)
-shipped, weights = {one.id for one in read_subset("lite")[0].questions}, np.zeros(len(asked))
+shipped, weights = {q.id for q in read_subset("lite")[0].questions}, np.zeros(len(asked))
 keys, draws = [np.random.default_rng((0, i)).random(len(asked)) for i in range(200)], [[]] * 200
-for one in strata.values():
-    quota = sum(asked[i].id in shipped for i in one)
-    weights[one] = len(one) / quota / len(asked)  # what a question of the draw stands for
-    draws = [d + sorted(one, key=k.item)[:quota] for d, k in zip(draws, keys, strict=True)]
+for group in strata.values():
+    quota = sum(asked[i].id in shipped for i in group)
+    weights[group] = len(group) / quota / len(asked)  # what a question of the draw stands for
+    draws = [d + sorted(group, key=k.item)[:quota] for d, k in zip(draws, keys, strict=True)]
 for path in sorted((shared_folder() / "locomo" / "answers").glob("*.gz"))[2:]:  # not ap_wrong
     rows = match(read_answers(path, data).rows, data).answers
     f1[path.name] = np.array([locomo_f1(rows[q.id].answer, q.gold, q.category) for q in asked])
@@ -49,9 +49,9 @@ for path in sorted((shared_folder() / "locomo" / "answers").glob("*.gz"))[2:]:  
 family = {name: name[:4].replace("fc_g", "full") for name in f1}  # full context twice
 errors = {"F1": {n: [weights[d] @ y[d] - y.mean() for d in draws] for n, y in f1.items()}}
 for n, y in judge.items():  # its family is left out of the model
-    p = curves(np.array([judge[one] for one in judge if family[one] != family[n]]))
-    found = [p_irt(p[d], p.sum(0) - p[d].sum(0), len(p) - len(d), y[d]) for d in draws]
-    errors.setdefault("judge", {})[n] = found - y.mean()
+    p = curves(np.array([judge[name] for name in judge if family[name] != family[n]]))
+    estimates = [p_irt(p[d], p.sum(0) - p[d].sum(0), len(p) - len(d), y[d]) for d in draws]
+    errors.setdefault("judge", {})[n] = estimates - y.mean()
 for score, of in errors.items():
     other = {n: [np.abs(of[o]) for o in of if family[o] != family[n]] for n in of}
     covered = np.mean([np.abs(of[n]) <= np.quantile(other[n], 0.95) for n in of])
