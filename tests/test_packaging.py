@@ -120,8 +120,8 @@ def test_ctrl_c_while_modules_are_imported_shows_no_traceback(program, first, mo
 
 def test_make_help_lists_every_target_that_a_user_names():
     command = ["make", "--no-print-directory", "help"]  # make test may have started this
-    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    listed = {line.split()[0] for line in made.stdout.splitlines()}
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = {line.split()[0] for line in process.stdout.splitlines()}
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     phony = next(line for line in makefile.splitlines() if line.startswith(".PHONY: "))
     assert listed == set(phony.split()[1:])

@@ -127,8 +127,8 @@ def _parsed(main: Callable[..., object], arguments: tuple[str, ...], name: str) 
         real(self, *given, **options)  # type: ignore[call-overload]
         raise Parsed
 
-    said = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stderr(said), redirect_stdout(said):
+    output = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(output), redirect_stdout(output):
         patch.setattr(argparse.ArgumentParser, "parse_args", parse)
         patch.setattr("sys.argv", [name, *arguments])
         try:
@@ -136,7 +136,7 @@ def _parsed(main: Callable[..., object], arguments: tuple[str, ...], name: str) 
         except Parsed:
             return None
         except SystemExit as stop:
-            return said.getvalue() if stop.code or arguments == ("--help",) else None
+            return output.getvalue() if stop.code or arguments == ("--help",) else None
     return "reads no arguments" if arguments else None
 
 
@@ -144,12 +144,12 @@ def _run(arguments: list[str], conf: Path) -> str | None:
     """What is wrong with the arguments of `eval.run`: flags of Hydra, or values that compose."""
     if options_help(arguments) is not None:
         return None
-    said = io.StringIO()
+    output = io.StringIO()
     try:
-        with redirect_stderr(said):
+        with redirect_stderr(output):
             read = get_args_parser().parse_args([one for one in arguments if one != WIDE])
     except SystemExit:
-        return said.getvalue()
+        return output.getvalue()
     overrides = [one for one in read.overrides if not _RAY.match(one)]
     parsed = OverridesParser.create().parse_overrides(overrides)
     swept = [one.input_line for one in parsed if one.is_sweep_override() and not read.multirun]

@@ -49,8 +49,8 @@ TYPES = "dataset.types=[multi_hop,single_hop]"
 
 def start(folder: Path, words: list[str]) -> tuple[int, str]:
     """Run `python -m WORDS` in `folder`, in this process; return exit code and output."""
-    said = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
+    output = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(output), redirect_stderr(output):
         patch.setattr(sys, "argv", list(words))
         patch.setenv("HYDRA_FULL_ERROR", "0")
         patch.syspath_prepend(str(folder))
@@ -59,11 +59,11 @@ def start(folder: Path, words: list[str]) -> tuple[int, str]:
         try:
             if words[0] == "-c":
                 exec(compile(words[1], "a page", "exec"), {})  # noqa: S102 - as the page says
-                return 0, said.getvalue()
+                return 0, output.getvalue()
             runpy.run_module(words[0], run_name="__main__", alter_sys=True)
         except SystemExit as stop:
-            return int(stop.code or 0), said.getvalue()
-    return 0, said.getvalue()
+            return int(stop.code or 0), output.getvalue()
+    return 0, output.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +74,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         name, *others = names.split()
         first = f"results/runs/{name}"
         size = [TYPES, "questions=8", "resamples=20", f"hydra.run.dir={first}"]
-        code, said = start(folder, ["eval.run", f"strategy={strategy}", *size])
-        assert code == 0, said
+        code, output = start(folder, ["eval.run", f"strategy={strategy}", *size])
+        assert code == 0, output
         for name in others:
             shutil.copytree(folder / first, folder / "results" / "runs" / name)
     return folder
@@ -108,9 +108,9 @@ def blocks(page: str, language: str) -> list[str]:
 
 @pytest.mark.parametrize("name", sorted(set(listed()) - {"serve"}))
 def test_every_command_is_a_module_that_explains_itself(name, tmp_path):
-    code, said = start(tmp_path, ["eval", name, "--help"])
+    code, output = start(tmp_path, ["eval", name, "--help"])
     assert code == 0
-    assert f"python -m eval {name}" in said or name == "run"
+    assert f"python -m eval {name}" in output or name == "run"
 
 
 @pytest.mark.parametrize("page", BY_PAGE)
@@ -123,10 +123,10 @@ def test_the_commands_of_the_page_run(page, runs, tmp_path):
         (tmp_path / name).symlink_to(PROJECT / name)
     printed = ""
     for command in BY_PAGE[page]:
-        code, said = start(tmp_path, run_words(command))
+        code, output = start(tmp_path, run_words(command))
         wanted = BAD_INPUT if command.comment.startswith("fails") else 0
-        assert code == wanted, f"{command.place}: {said[-2000:]}"
-        printed += said
+        assert code == wanted, f"{command.place}: {output[-2000:]}"
+        printed += output
     if page == WHOLE:
         assert len(BY_PAGE[WHOLE]) >= 10
         conclusions, (python,) = blocks(page, "text"), blocks(page, "python")
@@ -159,7 +159,7 @@ def test_the_command_exists_with_these_arguments(command, examples):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("python -m eval.nope RUN", "eval.nope"),
         ("memsys nope", "no command nope"),
@@ -177,8 +177,8 @@ def test_the_command_exists_with_these_arguments(command, examples):
         ("pip install -e '.[nope]'", "no such extra"),
     ],
 )
-def test_a_wrong_command_is_found(text, said, examples):
-    assert said in (check(text, examples) or "")
+def test_a_wrong_command_is_found(text, expected, examples):
+    assert expected in (check(text, examples) or "")
 
 
 def test_commands_are_read_from_blocks_and_prose():

@@ -148,8 +148,8 @@ def in_this_process(command: list[str], **options: Any) -> Any:
     words = command[2:]
     if words[0] == "eval.run":
         words = last_of_each([*words, *(FEW if "dataset=synthetic" in words else SMALL)])
-    code, said = start(Path(options["cwd"]), words)
-    assert code == 0, said
+    code, output = start(Path(options["cwd"]), words)
+    assert code == 0, output
     return None
 
 

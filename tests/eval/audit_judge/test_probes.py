@@ -119,8 +119,8 @@ def test_no_specific_wrong_answer_where_all_golds_say_the_same():
 
 
 def test_vague_answers_follow_the_first_asking_word():
-    told = vague(question("What did the man who left sell?", "a boat"))
-    assert told.startswith("They mentioned")
+    answer = vague(question("What did the man who left sell?", "a boat"))
+    assert answer.startswith("They mentioned")
     assert vague(question("Who used to own Beetroot?", "Beetroot")) is None  # would hold the gold
     # long answers keep the words
     assert "a red kite." in buried("a red kite")

@@ -45,7 +45,7 @@ def test_like_runs_have_no_objection():
 
 
 @pytest.mark.parametrize(
-    ("rows", "more", "told"),
+    ("rows", "more", "expected"),
     [
         (None, {"data": [FILE | {"sha256": "6" * 64}]},
          "plain and graph answered different data .*666666"),
@@ -55,9 +55,9 @@ def test_like_runs_have_no_objection():
         (None, {"scoring": ["mem0", "locomo"]}, "locomo_f1 in plain and mem0_f1 in graph"),
     ],
 )  # fmt: skip
-def test_other_data_gold_answers_and_scoring_are_objections(rows, more, told):
+def test_other_data_gold_answers_and_scoring_are_objections(rows, more, expected):
     (objection,) = against(rows=rows, **more)
-    assert re.search(told, objection)
+    assert re.search(expected, objection)
 
 
 def test_different_answer_keys_are_an_objection():
@@ -185,9 +185,9 @@ def test_a_row_for_each_type_with_n_and_means():
 
 
 def test_a_clear_difference_is_better_and_its_mirror_worse():
-    for by, told in ((0.1, "better"), (-0.1, "worse")):
+    for by, expected in ((0.1, "better"), (-0.1, "worse")):
         found = rows_of(F1, records(), noisy(by, 0.05))["overall"].contrasts[0]
-        assert found.verdict == told
+        assert found.verdict == expected
         assert found.difference.value == pytest.approx(by)
         assert found.effect == pytest.approx(20 * by, rel=0.01)  # .1 in .05
         assert found.p_holm < 0.05
@@ -228,8 +228,8 @@ def test_abstaining_is_right_on_adversarial_and_wrong_elsewhere():
     eager = [row | {"abstained": True} for row in refusing]
     found = rows_of(Measure("abstained", ("adversarial", "overall")), refusing, eager)
     contrasts = {name: row.contrasts[0] for name, row in found.items()}
-    told = {name: (one.difference.value, one.verdict) for name, one in contrasts.items()}
-    assert told == {"adversarial": (1.0, "better"), "overall": (1.0, "worse")}
+    verdicts = {name: (one.difference.value, one.verdict) for name, one in contrasts.items()}
+    assert verdicts == {"adversarial": (1.0, "better"), "overall": (1.0, "worse")}
 
 
 def test_differences_are_those_of_the_means_to_the_first_run():

@@ -32,7 +32,7 @@ def written(runs: tuple[str, str, str], tmp_path_factory: pytest.TempPathFactory
 
 def test_the_last_line_answers_the_question(runs, said):
     one, better, noise = runs
-    for first, other, told in (
+    for first, other, expected in (
         (
             *(one, better),
             r"graph_expand is better than vector_only on multi_hop: locomo_f1 \+0\.100 "
@@ -46,7 +46,7 @@ def test_the_last_line_answers_the_question(runs, said):
         (better, one, "vector_only is worse than graph_expand on multi_hop.*"),
     ):
         line = said(main, first, other, "--type", "multi_hop").splitlines()[-1]
-        assert re.fullmatch(told, line), line
+        assert re.fullmatch(expected, line), line
 
 
 def test_every_type_and_abstention_and_a_line_for_each_run_on_types_1_to_4(
@@ -137,13 +137,13 @@ def test_names_the_questions_that_do_not_count(runs, said, tmp_path):
     failed = {f"a/{100 + i}": error() for i in range(4)}
     other = write_run(tmp_path / "four", edit(records(), failed), "faulty", status="running")
     out = said(main, runs[0], other)
-    for told in (
+    for expected in (
         "note: locomo_f1: 4 questions do not count, 316 do",
         "(faulty: 4 failed): a/100, a/101, a/102, ...\n",
         "note: faulty: the run is running, not complete",
         "note: faulty differs from vector_only in: strategy",
     ):
-        assert told in out
+        assert expected in out
 
 
 def test_verdicts_of_imports_are_compared_and_their_source_is_told(said, tmp_path):
@@ -210,7 +210,7 @@ def test_what_should_not_be_compared_is_refused_unless_forced(runs, said, refuse
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         (["--score", "bleu2"], "no record has the score 'bleu2'"),
         (["--seed", "-1"], "--seed: -1; use a whole number of 0 or more"),
@@ -220,7 +220,7 @@ def test_what_should_not_be_compared_is_refused_unless_forced(runs, said, refuse
         ([], "name two or more to compare"),
     ],
 )
-def test_wrong_input_is_one_line_and_exit_code_2(runs, refused, tmp_path, options, told):
+def test_wrong_input_is_one_line_and_exit_code_2(runs, refused, tmp_path, options, expected):
     (tmp_path / "file").touch()
     filled = [option.format(file=tmp_path / "file") for option in options]
-    assert told in refused(main, *runs[: len(runs) if options else 1], *filled)
+    assert expected in refused(main, *runs[: len(runs) if options else 1], *filled)

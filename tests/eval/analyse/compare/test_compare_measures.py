@@ -48,7 +48,7 @@ def test_what_cannot_be_compared_is_one_line_and_what_does_not_depend_on_the_dep
     shallow = ranked(tmp_path / "shallow", strategy="shallow", length=10, depth=10)
     bare = ranked(tmp_path / "bare", strategy="bare")
     (tmp_path / "bare" / "rankings.jsonl").unlink()
-    for other, name, told in (
+    for other, name, expected in (
         (shallow, "recall@20", "shallow: depth 10: recall@20 is unknown; run it with "),
         (shallow, "mrr", "whole ranking, which is 100 deep in one and 10 in shallow; use mrr@10"),
         (bare, "recall@20", "bare: no rankings are recorded; run it again with retrieval"),
@@ -56,7 +56,7 @@ def test_what_cannot_be_compared_is_one_line_and_what_does_not_depend_on_the_dep
         (shallow, "recal", "no record has the score 'recal'; it has none; rankings have"),
         (shallow, "first_rank", "first_rank: has no value where nothing is found; use mrr"),
     ):
-        assert told in refused(main, one, other, "--score", name)
+        assert expected in refused(main, one, other, "--score", name)
     assert "bare: no rankings are recorded" in refused(main, one, bare)
     for name in ("mrr@10", "r_precision", "recall@40tokens"):
         assert "all scores are equal" in said(main, one, shallow, "--score", name)
@@ -183,12 +183,12 @@ def test_noise_shows_no_difference_and_nothing_is_less_than_something(pair, said
     same = factory.write_run(tmp_path / "same", rows(25_000, 9000.0, seed=11), "same")
     none = factory.write_run(tmp_path / "none", rows(0, 1, 1), "none")
     why = "context_tokens is 0 in none; name another run"
-    for first, other, score, told in (
+    for first, other, score, expected in (
         (full, same, "total_ms_p95", "No difference shown between same and full on types 1-4"),
         (full, none, "context_tokens", "context_tokens -100.0% (95% interval -100.0% to"),
         (none, full, "context_tokens", f"No ratio of full to none on types 1-4: {why}"),
     ):
-        assert told in said(main, first, other, "--score", score, "--type", "overall")
+        assert expected in said(main, first, other, "--score", score, "--type", "overall")
 
 
 def test_one_question_has_no_interval_and_a_row_of_zeros_no_ratio(said, tmp_path):
@@ -216,7 +216,7 @@ def test_latencies_that_were_not_live_or_of_another_machine_are_refused(
     pair, said, refused, tmp_path
 ):
     made, p95 = rows(1700, 900.0, 2), ("--score", "total_ms_p95")
-    for name, source, fields, told in (
+    for name, source, fields, expected in (
         ("replayed", "recorded", {}, "all latencies of replayed are replayed; run it with "
          "llm.cache=record fresh_queries=true and a new folder as cache="),
         ("cached", "vectors", {}, "all latencies of cached are partly read from the cache of"),
@@ -225,7 +225,7 @@ def test_latencies_that_were_not_live_or_of_another_machine_are_refused(
     ):  # fmt: skip
         changed = [one | {"latency_source": source} for one in made]
         folder = factory.write_run(tmp_path / name, changed, name, **fields)
-        assert told in refused(main, pair[0], folder, *p95)
+        assert expected in refused(main, pair[0], folder, *p95)
         said(main, pair[0], folder, "--score", "context_tokens")
     half = [row | {"latency_source": "recorded"} for row in made[::2]]
     some = factory.write_run(tmp_path / "some", [*half, *made[1::2]], "some")
@@ -243,5 +243,5 @@ def test_what_is_not_known_is_refused(pair, refused, tmp_path):
 
 def test_of_one_run_the_best_is_that_which_takes_least(pair, said):
     asked = ("--score", "total_ms_p95", "--against", "best", "--type", "overall")
-    told = "full takes more than kept on types 1-4: total_ms_p95 +"
-    assert told in said(main, *pair, *asked)
+    expected = "full takes more than kept on types 1-4: total_ms_p95 +"
+    assert expected in said(main, *pair, *asked)

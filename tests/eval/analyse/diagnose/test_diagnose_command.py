@@ -86,16 +86,16 @@ def test_score_and_threshold(tmp_path, said):
         for i, f1 in enumerate((0.2, 0.4))
     ]
     run = str(write_run(tmp_path / "run", rows, scoring=["strict"]))
-    for options, told in (
+    for options, expected in (
         ([], r"^single_hop +all +2 +0\.300 .* 0\.000 "),
         (["--correct", "0.4"], r"^single_hop +all +2 +0\.300 .* 0\.500 "),
         (["--score", "f1_locomo"], r"^single_hop +all +2 +0\.600 .* 1\.000 "),
     ):
-        assert re.search(told, said(main, run, *options), re.M)
+        assert re.search(expected, said(main, run, *options), re.M)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         ("{run} --expanded {run}", "--expanded: needs --direct RUN"),
         ("{run} --direct {run}", "have no trace.expansion"),
@@ -104,9 +104,9 @@ def test_score_and_threshold(tmp_path, said):
         ("{run} --score bleu2", "use --score with one of locomo_f1"),
     ],
 )
-def test_wrong_input_is_one_line_and_exit_code_2(arguments, told, tmp_path, refused):
+def test_wrong_input_is_one_line_and_exit_code_2(arguments, expected, tmp_path, refused):
     run = write_run(tmp_path / "run", DIRECT)
-    assert told in refused(main, *arguments.format(run=run).split())
+    assert expected in refused(main, *arguments.format(run=run).split())
 
 
 # Direct and expanding run, k = 3. Of a/1 expansion finds b and pushes out y; of a/2 it loses b to
@@ -236,7 +236,7 @@ def test_reader_scoring_and_key_may_differ(make):
 
 
 @pytest.mark.parametrize(
-    ("rows", "more", "told"),
+    ("rows", "more", "expected"),
     [
         (PLAIN, {"data": [FILE | {"sha256": "6" * 64}]}, "differs from .* in data"),
         (PLAIN[:1], {}, r"differs from .* in 1 questions .*the first: a/2"),
@@ -251,8 +251,8 @@ def test_reader_scoring_and_key_may_differ(make):
         ([imported(row) for row in PLAIN], {}, "imported answers do not include"),
     ],
 )
-def test_another_direct_run_is_refused(make, rows, more, told):
-    with pytest.raises(InputError, match=f"^--direct .*{told}"):
+def test_another_direct_run_is_refused(make, rows, more, expected):
+    with pytest.raises(InputError, match=f"^--direct .*{expected}"):
         pair_with_direct(make(ALWAYS, "graph_expand"), make(rows, "vector_only", **more))
 
 
@@ -270,12 +270,12 @@ def test_another_expanded_run_is_refused_and_a_run_without_a_trace(make):
     run, direct = make(GATED, "hybrid_gate"), make(PLAIN, "vector_only")
     always = make(ALWAYS, "graph_expand")
     other = make(change(ALWAYS, **expanded("a/2", "b", "xy", "q")), "other")
-    for pair, one, beside, told in (
+    for pair, one, beside, expected in (
         (pair_with_expanded, run, direct, "^--expanded .*does not always expand"),
         (pair_with_expanded, run, run, "^--expanded .*does not always expand"),
         (pair_with_expanded, run, other, "^--expanded .*other memories .*first: a/2"),
         (pair_with_direct, direct, direct, r"have no trace\.expansion"),
         (pair_with_expanded, always, always, r"have no trace\.gate"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=expected):
             pair(one, beside)

@@ -137,7 +137,7 @@ def english(abstained: str = "1100", refused: str = "10000") -> list[dict]:
 
 
 def test_right_and_false_refusals_stand_side_by_side(tmp_path):
-    for given, wanted, told in (
+    for given, wanted, expected in (
         (("1100", "10000"), ("4", "50.0%", "25.0%", "5", "20.0%"), ""),
         (("", "10"), ("0", "-", "-", "2", "50.0%"), "no question of type 5"),
         (("10", ""), ("2", "50.0%", "50.0%", "0", "-"), "no question of types 1-4"),
@@ -146,8 +146,8 @@ def test_right_and_false_refusals_stand_side_by_side(tmp_path):
         (table,) = tables(section)
         assert values(table, "all", *SIDES, "false refusals") == wanted
         assert [row[0] for row in table.rows] == ["all"]
-        assert told in sentences(section)
-        assert ("unknown" in sentences(section)) == bool(told)
+        assert expected in sentences(section)
+        assert ("unknown" in sentences(section)) == bool(expected)
 
 
 def test_languages_stand_apart_where_there_are_two(tmp_path):

@@ -149,10 +149,10 @@ def test_a_verdict_of_a_judge_goes_before_the_score(tmp_path):
     ]
     assert [F1.right(row) for row in rows] == [1.0, 0.0, 1.0]
     assert Marking("locomo_f1", 0.95).right(rows[2]) == 0.0
-    told = sentences(retrieval_and_reading(made_run(tmp_path / "run", rows), F1))
-    assert "the judge's verdict on 2 of 3 answers, else locomo_f1 of 0.5 or more" in told
-    told = sentences(retrieval_and_reading(made_run(tmp_path / "two", rows[:2]), F1))
-    assert told.startswith("Correct: the judge's verdict.")
+    text = sentences(retrieval_and_reading(made_run(tmp_path / "run", rows), F1))
+    assert "the judge's verdict on 2 of 3 answers, else locomo_f1 of 0.5 or more" in text
+    text = sentences(retrieval_and_reading(made_run(tmp_path / "two", rows[:2]), F1))
+    assert text.startswith("Correct: the judge's verdict.")
 
 
 def test_imported_answers_get_no_split_and_an_unknown_score_is_refused(tmp_path):

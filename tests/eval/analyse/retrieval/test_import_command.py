@@ -116,8 +116,8 @@ def test_sessions_are_scored_as_sessions(score, write, tmp_path):
     run = load_run(tmp_path / "run")
     assert values_of(run, "ash/1 session_recall@2", "ash/2 session_mrr") == [0.5, 0.5]
     path = write([{"id": "ash/2", "docs": ["D1", "D2"]}])
-    said = score(path, "--unit", "turn", to="other", code=2)
-    assert "whole sessions were ranked, not turns" in said
+    message = score(path, "--unit", "turn", to="other", code=2)
+    assert "whole sessions were ranked, not turns" in message
     assert not (tmp_path / "other").exists()
 
 
@@ -178,13 +178,13 @@ def test_a_cutoff_beyond_the_depth_is_an_error_before_anything_is_written(
 ):
     ranked["fir/0"] = ranked["fir/0"][:3]
     path = write(ranked)
-    said = score(path, at=5, code=2)
-    assert "mine: depth 3: recall@5 is unknown; import rankings of 5 or more ids" in said
+    message = score(path, at=5, code=2)
+    assert "mine: depth 3: recall@5 is unknown; import rankings of 5 or more ids" in message
     unknown = "recall_any@5, recall_all@5, ndcg@5, store_share@5"
-    assert f"(also unknown: {unknown})" in said
+    assert f"(also unknown: {unknown})" in message
     assert not (tmp_path / "run").exists()
-    told = "That of fir/0 ends at 3, so cutoffs beyond 3 are unknown; add --depth 6 if"
-    assert told in score(path, at=3)
+    expected = "That of fir/0 ends at 3, so cutoffs beyond 3 are unknown; add --depth 6 if"
+    assert expected in score(path, at=3)
     out = score(path, "--depth", "6", at=5, to="stated")
     assert "As --depth 6 states, shorter ones than 6 are complete." in out
     run = load_run(tmp_path / "stated")

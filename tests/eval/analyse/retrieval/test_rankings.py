@@ -130,7 +130,7 @@ def test_a_pooled_ranking_of_histories_is_judged_by_their_sessions(dataset):
 
 
 @pytest.mark.parametrize(
-    ("rankings", "told"),
+    ("rankings", "expected"),
     [
         (
             {"ash/0": ["D1:1"], "ash/1": ["D1:1", "D9:1"]},
@@ -158,9 +158,9 @@ def test_a_pooled_ranking_of_histories_is_judged_by_their_sessions(dataset):
         ),
     ],
 )
-def test_bad_ids_are_refused_with_question_and_id(rankings, told, dataset):
+def test_bad_ids_are_refused_with_question_and_id(rankings, expected, dataset):
     message = refused(dataset, rankings)
-    assert [one for one in told if one not in message] == []
+    assert [one for one in expected if one not in message] == []
 
 
 def test_the_depth_is_that_of_the_shortest_cut_ranking(dataset, all_turns):
@@ -240,13 +240,13 @@ def test_a_rankings_own_unit_is_scored_by_default(trees):
 
 
 def test_nothing_is_scored_by_guess(trees):
-    for rankings, measures, told in (
+    for rankings, measures, expected in (
         (PERFECT, None, "rankings: depth 2: recall@10 is unknown"),
         ({"ash/0": ["D7:1"]}, None, "'ash/0': 'D7:1' is no turn or session of ash"),
         (PERFECT, ["first_rank"], "first_rank: has no value where nothing is found"),
         ({}, None, "contains no ranking"),
         ({7: ["D1:1"]}, None, "the question 7 must be a text"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=expected):
             api.score_rankings(rankings, dataset=str(trees), measures=measures)
     assert len(api.score_rankings(PERFECT, dataset=str(trees), depth=10)) == 4

@@ -125,8 +125,8 @@ def test_selected_memories_have_no_cutoff(tmp_path, said, refused):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"retrieval.md", "retrieval.csv"}
     chosen = said(main, given, "--measure", "session_recall_any")
     assert cells(chosen, "type") == ["type", "n", "session any"]
-    told = "full_context: its memories are selected, without an order: recall@10"
-    assert told in refused(main, given, "--measure", "recall@10")
+    expected = "full_context: its memories are selected, without an order: recall@10"
+    assert expected in refused(main, given, "--measure", "recall@10")
 
 
 def test_a_cutoff_beyond_the_depth_is_unknown_and_whole_rankings_are_not_compared(
@@ -198,7 +198,7 @@ def test_what_cannot_be_measured_is_one_line(tmp_path, said, refused):
     without = [row if row["category"] != 3 else row | {"evidence": []} for row in records()]
     some = ranked(tmp_path / "some", rows=without)
     none = ranked(tmp_path / "none", rows=records(evidence=[]))
-    for arguments, told in (
+    for arguments, expected in (
         ((bare,), "bare: no rankings are recorded; run it again with retrieval.depth=100"),
         ((none,), "no question has evidence"),
         ((run, "--measure", "nDGC@10"), "did you mean ndcg@10?"),
@@ -210,7 +210,7 @@ def test_what_cannot_be_measured_is_one_line(tmp_path, said, refused):
         ((run, "--seed", "-1"), "--seed: -1; use a whole number of 0 or more"),
         ((some, "--type", "open_domain"), "no question of this type has evidence"),
     ):
-        assert told in refused(main, *arguments)
+        assert expected in refused(main, *arguments)
     assert "\nopen_domain" not in said(main, some)
     with pytest.raises(SystemExit):
         main([run, "--at", "5,0"])

@@ -114,8 +114,8 @@ def test_without_a_run_the_printed_side_remains(tmp_path):
 
 def test_settings_that_a_run_would_refuse_are_refused(tmp_path, said):
     (tmp_path / "runs").mkdir()
-    told = said(main, "mem0_paper", "dataset=nope", "--runs", tmp_path / "runs", code=2)
-    assert "dataset=nope: no such option" in told
+    message = said(main, "mem0_paper", "dataset=nope", "--runs", tmp_path / "runs", code=2)
+    assert "dataset=nope: no such option" in message
     assert not (tmp_path / "results").exists()
 
 

@@ -61,8 +61,8 @@ def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, said):
     with (tmp_path / "results" / "tables" / "injection.csv").open(encoding="utf-8") as file:
         found = list(csv.DictReader(file))
     assert {line["run_id"] for line in found} == {run.folder.name for run in runs}
-    told = said(main, "injection", *given, "--picture", "--out", "tables", code=2)
-    assert "no number to draw scores over; leave out --picture" in told
+    message = said(main, "injection", *given, "--picture", "--out", "tables", code=2)
+    assert "no number to draw scores over; leave out --picture" in message
     assert not list(Path("tables").glob("*"))  # nothing was replaced
 
 
@@ -87,9 +87,9 @@ def test_a_sweep_over_a_number_is_drawn_by_the_scores_that_it_has(keys, tmp_path
 
 
 def test_runs_that_are_missing_are_asked_for(tmp_path, said):
-    told = said(main, "memory_unit", "k=3", code=2)
-    assert "9 of 9 runs are missing" in told
-    assert "run python -m eval.run -m experiment=memory_unit k=3" in told
+    message = said(main, "memory_unit", "k=3", code=2)
+    assert "9 of 9 runs are missing" in message
+    assert "run python -m eval.run -m experiment=memory_unit k=3" in message
     assert not (tmp_path / "results").exists()
 
 

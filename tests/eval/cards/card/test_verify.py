@@ -47,8 +47,8 @@ def test_rankings_are_verified_where_they_are_given(own, data, errors, said, tmp
     trec = tmp_path / "trec"
     assert export.main([str(run.folder), "--to", "trec", "--out", str(trec)]) == 0
     assert "numbers cannot be recomputed: rankings are not given" in said(command.main, *verify)
-    told = said(command.main, *verify, "--complete", code=1)
-    assert "numbers are not verified: rankings are not given" in told
+    output = said(command.main, *verify, "--complete", code=1)
+    assert "numbers are not verified: rankings are not given" in output
     out = said(command.main, *verify, "--rankings", trec / "run.trec")
     assert "cannot be recomputed" not in out
     assert "run.trec" in out
@@ -60,8 +60,8 @@ def test_rankings_are_verified_where_they_are_given(own, data, errors, said, tmp
 def test_published_answers_verify_in_any_layout(published, verified, keyed, tmp_path):
     card, rows = published / "card.json", rows_of(keyed["original"])
     n = _numbers(load_card(card))
-    told = verified(card, "--answers", published / "answers.jsonl")
-    assert told == f"{card}: equal: {n} of {n} numbers equal\n"
+    output = verified(card, "--answers", published / "answers.jsonl")
+    assert output == f"{card}: equal: {n} of {n} numbers equal\n"
     packed = tmp_path / "answers.jsonl.gz"
     packed.write_bytes(gzip.compress((published / "answers.jsonl").read_bytes()))
     table = tmp_path / "answers.csv"

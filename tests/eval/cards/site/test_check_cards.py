@@ -92,18 +92,18 @@ def test_a_card_that_follows_from_its_answers_passes_and_no_other_does(published
     assert (code, out.splitlines()[-1]) == (1, "10 cards checked, 9 refused")
     assert "Traceback" not in out
     parts = (part.partition(".json\n") for part in out.split("== ")[1:])
-    said = {name: text for name, _, text in parts}
-    assert "numbers equal" in said["good"]
+    outputs = {name: text for name, _, text in parts}
+    assert "numbers equal" in outputs["good"]
     call = (tmp_path / "seen").read_text(encoding="utf-8").splitlines()[0]
     assert call.endswith(f"-- {_SITE}/answers.jsonl")
     limits = ("--proto =https", "--proto-redir =https", "--max-filesize 104857600")
     for option in ("--globoff", *limits):
         assert f"{option} " in call
-    assert ": mean: " in said["a_forged"]
-    assert "judge: on the card, and does not follow" in said["verdicts"]
+    assert ": mean: " in outputs["a_forged"]
+    assert "judge: on the card, and does not follow" in outputs["verdicts"]
     for name in not_found:
-        assert "origin.url: the answers cannot be downloaded" in said[name]
+        assert "origin.url: the answers cannot be downloaded" in outputs[name]
     for name in ("no_origin", *no_links):
-        assert "origin.url: no https link to the answers" in said[name]
+        assert "origin.url: no https link to the answers" in outputs[name]
     for name in others:
-        assert "answers" in said[name]
+        assert "answers" in outputs[name]

@@ -119,9 +119,9 @@ def test_two_builds_are_equal_and_the_order_of_cards_does_not_matter(tmp_path):
 def test_building_again_removes_the_pages_of_cards_that_are_gone(tmp_path, said):
     out = site(tmp_path, card("one"), card("other"))
     (out / "cards" / "mine.txt").write_text("stays")
-    told = said(main, tmp_path / "cards" / "0.json", "--out", out)
+    output = said(main, tmp_path / "cards" / "0.json", "--out", out)
     written = len(content(out)) - 1  # mine.txt
-    assert f"1 cards; {written} files written to " in told
+    assert f"1 cards; {written} files written to " in output
     names = sorted(path.name.partition("-")[0] for path in (out / "cards").iterdir())
     assert names == ["mine.txt", "one", "one"]
 

@@ -135,9 +135,9 @@ def test_the_address_comes_before_the_runs_are_read(folders, tmp_path, capsys):
     shutil.copytree(folders[0], broken)
     (broken / "records.jsonl").write_text("{}\n")
     assert browse.main([str(broken), "--port", "0"]) == 2  # the server ends by itself
-    found = capsys.readouterr()
-    assert found.out.startswith("http://127.0.0.1:")
-    (line,) = found.err.splitlines()
+    output = capsys.readouterr()
+    assert output.out.startswith("http://127.0.0.1:")
+    (line,) = output.err.splitlines()
     assert "records.jsonl: line 1" in line
 
 

@@ -132,12 +132,12 @@ def test_pages_replace_earlier_ones_and_their_sizes_are_printed(folders, tmp_pat
     assert main([str(folders[0]), "--out", str(out)]) == 0
     (out / "conversation-3.html").write_text("of an earlier run with more conversations")
     assert main([str(folders[1]), "--out", str(out)]) == 0  # replaces all that
-    found = capsys.readouterr().out
+    output = capsys.readouterr().out
     sizes = {path.name: path.stat().st_size for path in out.iterdir()}
     total, index = sum(sizes.values()) / 1e6, sizes["index.html"] / 1e6
     line = f"6 pages, {total:.1f} MB ({index:.1f} MB of it index.html with all questions)"
-    assert f"{line}, written to {out}" in found
-    assert f"open {(out / 'index.html').as_uri()}" in found
+    assert f"{line}, written to {out}" in output
+    assert f"open {(out / 'index.html').as_uri()}" in output
     assert {path.name for path in out.iterdir()} == {
         *("index.html", "report.html", "data.html"),
         *(f"conversation-{n}.html" for n in range(3)),
@@ -158,8 +158,8 @@ def test_something_else_is_not_replaced(folders, tmp_path, refused):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / name).write_text("mine")
     for taken in ("file", "folder", "page"):
-        told = refused(main, folders[0], "--out", tmp_path / taken)
-        assert "is something else already" in told
+        message = refused(main, folders[0], "--out", tmp_path / taken)
+        assert "is something else already" in message
 
 
 @needs_driver

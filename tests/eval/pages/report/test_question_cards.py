@@ -116,8 +116,8 @@ def test_each_run_has_memories_of_its_own(first, data, tmp_path):
 
 def test_verdicts_have_their_reasons_and_errors_beside_the_scores(first, tmp_path, data):
     judged = {"judge": {"a": [True, False], "b": [False]}, "judge_reasons": {"a": ["same", ""]}}
-    told = ["a, run 1: right: same", "a, run 2: wrong", "b: wrong"]
-    assert _side(record("ash/1", **judged)).judged == told
+    expected = ["a, run 1: right: same", "a, run 2: wrong", "b: wrong"]
+    assert _side(record("ash/1", **judged)).judged == expected
     failure = {"phase": "judge", "kind": "LLMError", "message": "late"}
     unjudged = _side(record("ash/1", f1=0.25, judge_error=failure))
     assert unjudged.judged == ["no verdict: LLMError: late"]
