@@ -53,11 +53,11 @@ def page(conf: Path = CONF) -> str:
             continue
         options = {path: list(settings(path, group)) for path in files}
         meanings = _meanings([setting for of_option in options.values() for setting in of_option])
-        for path, found in options.items():
+        for path, of_option in options.items():
             parts.append(f"### {group}={path.stem}\n")
-            parts.append(_sentence(path, group, and_these=bool(found)))
-            if found:
-                shown = [s._replace(comment=s.comment or meanings[s.name]) for s in found]
+            parts.append(_sentence(path, group, and_these=bool(of_option)))
+            if of_option:
+                shown = [s._replace(comment=s.comment or meanings[s.name]) for s in of_option]
                 parts.append(_table(shown))
     return "\n".join(parts)
 
