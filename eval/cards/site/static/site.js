@@ -12,7 +12,7 @@ function sort(table, heading) {
   const first = words || column === 0 ? "ascending" : "descending";
   const second = first === "ascending" ? "descending" : "ascending";
   const order = before === first ? second : first, sign = order === "ascending" ? 1 : -1;
-  for (const one of heading.parentNode.cells) one.removeAttribute("aria-sort");
+  for (const cell of heading.parentNode.cells) cell.removeAttribute("aria-sort");
   heading.setAttribute("aria-sort", order);
   const rows = [...table.tBodies[0].rows].map((row) => [value(row, column, words), row]);
   rows.sort(([a], [b]) => {

@@ -43,31 +43,31 @@ function restore() {
   start = Math.max(0, parseInt(values.get("start"), 10) || 0);
   wanted = values.get("open") || "";
 }
-function change(row, one, other) {
-  const before = row.runs[one]?.[0] ?? null, after = row.runs[other]?.[0] ?? null;
-  return one === other || before === null || after === null ? null : after - before;
+function change(row, run, other) {
+  const before = row.runs[run]?.[0] ?? null, after = row.runs[other]?.[0] ?? null;
+  return run === other || before === null || after === null ? null : after - before;
 }
 const changes = {
-  better: (found) => found !== null && found > 0, worse: (found) => found !== null && found < 0,
-  differs: (found) => found !== null && found !== 0, same: (found) => found === 0,
+  better: (gap) => gap !== null && gap > 0, worse: (gap) => gap !== null && gap < 0,
+  differs: (gap) => gap !== null && gap !== 0, same: (gap) => gap === 0,
 };
 function search() {
   const {q, type, verdict, run, order, one, other, change: wants} = form.elements;
   const words = fold(q.value).split(/\s+/).filter(Boolean);
-  const has = (found) => Boolean(found?.[2].includes(verdict.value));
-  const found = rows.filter((row) => {
+  const has = (answer) => Boolean(answer?.[2].includes(verdict.value));
+  const matches = rows.filter((row) => {
     row.change = one ? change(row, +one.value, +other.value) : null;
     return (!type.value || row.type === type.value)
       && (!verdict.value || (run?.value ? has(row.runs[+run.value]) : row.runs.some(has)))
       && (!wants?.value || changes[wants.value](row.change))
       && words.every((word) => row.words.includes(word));
   });
-  if (!order?.value) return found;
+  if (!order?.value) return matches;
   const sign = order.value === "gains" ? -1 : 1;
-  return found.filter((row) => row.change !== null).sort((a, b) => sign * (a.change - b.change));
+  return matches.filter((row) => row.change !== null).sort((a, b) => sign * (a.change - b.change));
 }
 async function unpack(part) {
-  const bytes = Uint8Array.from(atob(packed[part].textContent), (one) => one.charCodeAt(0));
+  const bytes = Uint8Array.from(atob(packed[part].textContent), (letter) => letter.charCodeAt(0));
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(plain).text());
 }
@@ -112,10 +112,10 @@ function entry(row) {
     element("span", "id", row.id + " · " + row.type));
   const states = element("span", "states");
   row.runs.forEach((run, i) => {
-    const one = element("span", "state", labels[i] + " ");
-    if (!run) one.append("not asked");
-    else run[2].forEach((verdict) => one.append(badge(verdict, labels[i]), " "));
-    states.append(one);
+    const result = element("span", "state", labels[i] + " ");
+    if (!run) result.append("not asked");
+    else run[2].forEach((verdict) => result.append(badge(verdict, labels[i]), " "));
+    states.append(result);
   });
   if (row.change) {
     const sign = row.change > 0 ? "+" : "";
@@ -129,27 +129,27 @@ function entry(row) {
 // A choice is a step in the browser's history, which Back undoes; typing is not.
 function show(step) {
   clearTimeout(timer);
-  const found = search();
-  total = found.length;
+  const matches = search();
+  total = matches.length;
   if (wanted) {
-    const at = found.findIndex((row) => row.id === wanted);
+    const at = matches.findIndex((row) => row.id === wanted);
     if (at >= 0) start = at - at % size;
   }
   if (start >= total) start = Math.max(0, total - 1 - (total - 1) % size);
   const values = fields(), address = "#" + values;
   if (step && address !== location.hash) history.pushState(null, "", address);
   else if (!wanted) history.replaceState(null, "", address);
-  const here = found.slice(start, start + size);
+  const here = matches.slice(start, start + size);
   list.replaceChildren(...here.map(entry));
   current = null;
   state.textContent = total === 0 ? "No question matches." :
     `${start + 1} to ${start + here.length} of ${total.toLocaleString("en")} questions`;
   previous.disabled = start === 0;
   next.disabled = start + size >= total;
-  for (const one of list.children) {
-    if (wanted && one.dataset.id === wanted) {
-      one.open = true;
-      go(one);
+  for (const details of list.children) {
+    if (wanted && details.dataset.id === wanted) {
+      details.open = true;
+      go(details);
     }
   }
   wanted = "";
