@@ -41,7 +41,7 @@ def page(conf: Path = CONF) -> str:
     """Return the page, in markdown."""
     of_every_run = _table(settings(conf / "config.yaml", ""))
     parts = [_INTRODUCTION, "## Settings of every run\n", of_every_run]
-    defaults = chosen(conf / "config.yaml")
+    defaults = default_options(conf / "config.yaml")
     for folder in sorted(path for path in conf.iterdir() if any(path.glob("*.yaml"))):
         group, files = folder.name, sorted(folder.glob("*.yaml"))
         parts.append(f"## {group}\n")
@@ -76,7 +76,7 @@ def _meanings(every: Sequence[Setting]) -> dict[str, str]:
     return {name: comment for name, (comment,) in by_name.items()}
 
 
-def chosen(config: Path) -> dict[str, str | None]:
+def default_options(config: Path) -> dict[str, str | None]:
     """Return the default option of each group in `config`."""
     options: dict[str, str | None] = {}
     for entry in yaml.safe_load(read_text(config))["defaults"]:

@@ -115,8 +115,8 @@ def audit(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Audit:
     judged = [outcome for outcome in outcomes if outcome.error is None]
     kinds = []
     for kind in KINDS:
-        if asked := _of(outcomes, kind):
-            verdicts = _of(judged, kind)
+        if asked := _pick(outcomes, kind):
+            verdicts = _pick(judged, kind)
             errors = len(asked) - len(verdicts)
             kinds.append(KindStatistics(kind, errors, mistaken(verdicts, seed)))
     clusters = [outcome.probe.conversation for outcome in judged]
@@ -129,9 +129,9 @@ def audit(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Audit:
     several = len(names) > 1
     return Audit(
         tuple(kinds),
-        mistaken(_of(judged, *RIGHT), seed),
-        {bare: rise for bare, long in _PAIRS if (rise := _longer(judged, bare, long, seed))},
-        {kind: pair for kind in WRONG if (pair := _halves(_of(judged, kind)))},
+        mistaken(_pick(judged, *RIGHT), seed),
+        {bare: rise for bare, long in _PAIRS if (rise := _rise(judged, bare, long, seed))},
+        {kind: pair for kind in WRONG if (pair := _halves(_pick(judged, kind)))},
         agreement,
         panel_statistics([outcome.runs for outcome in judged], clusters, seed) if several else None,
         len({*clusters}),
@@ -147,14 +147,14 @@ def mistaken(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Rate | None:
     )
 
 
-def _of(outcomes: Sequence[ProbeOutcome], *kinds: str) -> list[ProbeOutcome]:
+def _pick(outcomes: Sequence[ProbeOutcome], *kinds: str) -> list[ProbeOutcome]:
     return [outcome for outcome in outcomes if outcome.probe.kind in kinds]
 
 
-def _longer(outcomes: Sequence[ProbeOutcome], bare: str, long: str, seed: int) -> Interval | None:
+def _rise(outcomes: Sequence[ProbeOutcome], bare: str, long: str, seed: int) -> Interval | None:
     """Return the share passed in the long form minus the bare one, over the questions with both."""
-    passed = {outcome.probe.question_id: outcome.passed for outcome in _of(outcomes, bare)}
-    both = [outcome for outcome in _of(outcomes, long) if outcome.probe.question_id in passed]
+    passed = {outcome.probe.question_id: outcome.passed for outcome in _pick(outcomes, bare)}
+    both = [outcome for outcome in _pick(outcomes, long) if outcome.probe.question_id in passed]
     rises = [float(outcome.passed) - float(passed[outcome.probe.question_id]) for outcome in both]
     return Sample(rises, [outcome.probe.conversation for outcome in both], seed).mean(-1.0, 1.0)
 
@@ -219,16 +219,16 @@ def correct(
         if apparent is None:
             continue
         of_type = [outcome for outcome in judged if outcome.probe.type == name]
-        groups = [kinds for kinds in (RIGHT, *((kind,) for kind in WRONG)) if _of(judged, *kinds)]
-        own = name != OVERALL and all(len(_of(of_type, *kinds)) >= ENOUGH for kinds in groups)
+        groups = [kinds for kinds in (RIGHT, *((kind,) for kind in WRONG)) if _pick(judged, *kinds)]
+        own = name != OVERALL and all(len(_pick(of_type, *kinds)) >= ENOUGH for kinds in groups)
         used = of_type if own else judged
-        rejects = mistaken(_of(used, *RIGHT), seed) or UNPROBED
+        rejects = mistaken(_pick(used, *RIGHT), seed) or UNPROBED
         shares = {
             kind: corrected_share(
                 apparent.value, apparent.error, accepts, rejects, apparent.degrees
             )
             for kind in WRONG
-            if (accepts := mistaken(_of(used, kind), seed))
+            if (accepts := mistaken(_pick(used, kind), seed))
         }
         corrections.append(CorrectedType(name, apparent.within(), shares, own))
     return corrections

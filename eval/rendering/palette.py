@@ -81,14 +81,14 @@ def looks(labels: Sequence[str], strategies: Sequence[str] | None = None) -> lis
     for label, strategy in zip(labels, names, strict=True):
         pair = own[strategy]
         if strategy in seen:
-            pair = _further(pair, used, alone=len(own) == 1)
+            pair = _new_pair(pair, used, alone=len(own) == 1)
             used.add(pair)
         seen.add(strategy)
         result.append(Look(label, *pair))
     return result
 
 
-def _further(pair: tuple[int, int], used: set[tuple[int, int]], *, alone: bool) -> tuple[int, int]:
+def _new_pair(pair: tuple[int, int], used: set[tuple[int, int]], *, alone: bool) -> tuple[int, int]:
     colour, marker = pair
     others = [(colour, (marker + step) % len(MARKERS)) for step in range(1, len(MARKERS))]
     if alone:

@@ -101,10 +101,10 @@ def _blocks(header: Sequence[str], rows: Rows, width: int) -> Iterator[str]:
         ]
         end, gap = max(fitting, default=([*ends, len(header)][0], _GAPS[-1]))
         yield _rendered(columns[:end], gap)
-        header, rows = _rest(header, rows, names, end)
+        header, rows = _rest_table(header, rows, names, end)
 
 
-def _rest(
+def _rest_table(
     header: Sequence[str], rows: Rows, names: int, end: int
 ) -> tuple[list[str], list[list[str]]]:
     """Return the table of what a block of the columns before `end` lacks: their intervals, and the

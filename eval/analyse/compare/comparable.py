@@ -150,7 +150,7 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
         judges = [_judge(side) for side in (first, run)]
         if any(measure.key == JUDGE for measure in measures) and judges[0] != judges[1]:
             reasons.append(
-                f"{pair} have different judges ({_named(judges[0])}; {_named(judges[1])}); "
+                f"{pair} have different judges ({_name_of(judges[0])}; {_name_of(judges[1])}); "
                 f"exclude the verdicts by --score {first.own_f1}"
             )
     return reasons
@@ -196,7 +196,7 @@ def _judge(run: Run) -> tuple[Any, ...]:
     return model, manifest["prompts"].get(JUDGE), settings, tuple(sorted(map(str, sources)))
 
 
-def _named(judge: tuple[Any, ...]) -> str:
+def _name_of(judge: tuple[Any, ...]) -> str:
     name, prompt, _, sources = judge
     parts = [str(name), *(source for source in sources if source not in {"None", name})]
     return ", ".join([*parts, *([f"prompt {str(prompt)[:12]}"] if prompt else [])])

@@ -186,7 +186,7 @@ def against_oracle(all_cases: Sequence[Case], seed: int) -> Table:
     `oracle opens` is also the precision of a gate that is always open.
     """
     rows = []
-    for name, group in _typed(all_cases):
+    for name, group in _groups(all_cases):
         rates = gate_shares(group, seed)
         shares = (rates.raised, rates.precision, rates.recall, rates.harmful)
         rows.append([name, *(percent(share, with_n=True) for share in shares)])
@@ -221,7 +221,7 @@ def reached(all_cases: Sequence[Case], seed: int) -> Table:
         "room": lambda case: max(case.direct, case.expanded) - case.direct,
     }
     rows = []
-    for name, group in _typed(all_cases):
+    for name, group in _groups(all_cases):
         means = (sample(group, [*map(gate, group)], seed).score() for gate in gates.values())
         rows.append([name, str(len(group)), *map(interval, means)])
     return Table(["type", "n", *gates], rows)
@@ -244,7 +244,7 @@ def differences(heading: str, named: Mapping[str, Sample]) -> Table:
     return Table([heading, "n", "recall difference", "p", "verdict"], rows)
 
 
-def _typed(all_cases: Sequence[Case]) -> list[tuple[str, list[Case]]]:
+def _groups(all_cases: Sequence[Case]) -> list[tuple[str, list[Case]]]:
     groups = by_type(all_cases, lambda case: case.record)
     return [(type_name(name), group) for name, group in groups]
 

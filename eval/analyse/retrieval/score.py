@@ -32,7 +32,7 @@ def retrieval(
     Raises InputError where the rankings do not determine a measure.
     """
     unit = unit or unit_of(found)
-    asked = _parsed(measures)
+    asked = _parse_all(measures)
     rows: list[dict[str, Any]] = []
     for run in found:
         default = set_measures(unit) if is_selected(run) else main_measures(unit, None, 10)
@@ -66,13 +66,13 @@ def score_rankings(
     rows, questions = rows_of(rankings, _NAME), load_dataset_of(config)
     source = matched(rows, _NAME, questions, _NAME, depth, partial=partial)
     ranked = run_of(source, config)
-    asked = named(source.unit, RECORDED) if measures is None else _parsed(measures)
+    asked = named(source.unit, RECORDED) if measures is None else _parse_all(measures)
     table = pd.DataFrame(_rows(ranked, asked, seed))
     table.attrs["matching"] = ranked.manifest["matching"]
     return table
 
 
-def _parsed(names: Sequence[str]) -> list[Measure]:
+def _parse_all(names: Sequence[str]) -> list[Measure]:
     measures = [parse(name) for name in names]
     refuse_first_rank(measures)
     return measures

@@ -57,7 +57,7 @@ def measure_columns(grid: Grid, runs: Path) -> list[Column]:
     for _, members in itertools.groupby(pairs, key=lambda pair: pair[0].group):
         of_group = list(members)
         done = {job.label: load_job(grid, job, path) for job, path in of_group if path is not None}
-        gaps = _absent(grid, [job for job, path in of_group if path is None], len(of_group))
+        gaps = _gaps(grid, [job for job, path in of_group if path is None], len(of_group))
         first = of_group[0][0]
         values = dict(setting.split("=", 1) for setting in first.overrides)
         others = [setting for setting in first.group.split() if not setting.startswith("dataset=")]
@@ -85,7 +85,7 @@ def as_page(grid: Grid, columns: Sequence[Column]) -> str:
         grid,
         manifests,
         readers=sorted({str(manifest["models"]["reader"]) for manifest in manifests}),
-        datasets=Table(described, [_described(column) for column in columns]),
+        datasets=Table(described, [_row_of(column) for column in columns]),
         few=[column.name for column in columns if 0 < column.conversations < FEWEST],
         fewest=FEWEST,
         reference=_reference(grid),
@@ -104,7 +104,7 @@ def _reference(grid: Grid) -> str:
     return str(settings[_REFERENCE])
 
 
-def _absent(grid: Grid, jobs: Sequence[Job], of: int) -> list[str]:
+def _gaps(grid: Grid, jobs: Sequence[Job], of: int) -> list[str]:
     """Name the jobs without a complete run, and the command that runs them."""
     if not jobs:
         return []
@@ -116,7 +116,7 @@ def _absent(grid: Grid, jobs: Sequence[Job], of: int) -> list[str]:
     return [f"{which}; `{command}`"]
 
 
-def _described(column: Column) -> list[str]:
+def _row_of(column: Column) -> list[str]:
     counts = [f"{count:,}" if count else ABSENT for count in (column.n, column.conversations)]
     used: set[str] = set()
     for manifest in column.manifests:

@@ -285,14 +285,14 @@ def _tables(figures: Sequence[_Figure]) -> Iterator[tuple[str, Table]]:
             cells = {figure.column: figure for figure in of_table if figure.row == row}
             of_row = [cells[column] for column in columns]
             theirs = [number(figure.published, figure.digits) for figure in of_row]
-            own = [_own(figure) for figure in of_row]
+            own = [_own_text(figure) for figure in of_row]
             named = ([row, *theirs], [f"{row}, own", *own])
             lines += [line for line in named if {*line[1:]} != {ABSENT}]
         if lines:
             yield name, Table(["system", *columns], lines)
 
 
-def _own(figure: _Figure) -> str:
+def _own_text(figure: _Figure) -> str:
     if isinstance(figure.own, float):
         return number(figure.own, figure.digits)
     return interval(figure.own, figure.digits)

@@ -138,7 +138,7 @@ def answers_from(
         run = load_run(path, answered=False)
         return answers_of(run, source_of(path / RECORDS, linked=False), dataset)
     if not path.is_dir() and (records := _records(path)):
-        scored = _scored(records, dataset)
+        scored = _scored_records(records, dataset)
         if not scored:
             raise InputError(
                 f"{shown(path)}: none of its records is of a question of {dataset.name}; correct "
@@ -154,9 +154,7 @@ def answers_from(
     source = read_import(path, layout, name, dataset, partial=True, as_written=True)
     rows = source.matching.answers
     read = {"rows": len(source.file.rows), "unmatched": len(source.matching.unmatched)}
-    scored = [
-        record(question, rows[question.id]) for question in dataset.questions if question.id in rows
-    ]
+    scored = [record(q, rows[q.id]) for q in dataset.questions if q.id in rows]
     return Answers(source.file.source, scored, read)
 
 
@@ -166,10 +164,10 @@ def answers_of(run: Run, file: SourceFile, dataset: Dataset) -> Answers:
     read = {}
     if run.manifest.get("kind") == IMPORTED and "unmatched" in account and "rows" in account:
         read = {name: int(account[name]) for name in ("rows", "unmatched")}
-    return Answers(file, _scored(run.records.values(), dataset), read, run)
+    return Answers(file, _scored_records(run.records.values(), dataset), read, run)
 
 
-def _scored(records: Iterable[Record], dataset: Dataset) -> list[Record]:
+def _scored_records(records: Iterable[Record], dataset: Dataset) -> list[Record]:
     """Return records that follow from the answers in `records` alone, and from a judge's verdict on
     the same gold answer. A question that nobody was asked to answer has none.
     """

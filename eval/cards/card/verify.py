@@ -126,10 +126,10 @@ def _of_files(card: Card, here: Sequence[CardFile], role: Role) -> Iterator[str]
     files = {(file.sha256, file.bytes): file for file in here if file.role == role}
     for identity, file in files.items():
         if identity not in there:
-            yield f"{role}: {_described(file)} is not a file of the card"
+            yield f"{role}: {_file_text(file)} is not a file of the card"
     for identity, file in there.items():
         if identity not in files:
-            yield f"{role}: {_described(file)} of the card is not what was read here"
+            yield f"{role}: {_file_text(file)} of the card is not what was read here"
 
 
 def _compare_rows(card: Card, role: Role, here: CardFile, tally: Verification) -> None:
@@ -144,7 +144,7 @@ def _compare_rows(card: Card, role: Role, here: CardFile, tally: Verification) -
             f"{_short(here.rows_sha256)} recomputed from {here.name}"
         )
     elif here.sha256 != there.sha256:
-        tally.notes.append(f"{role}: {_described(here)} is another file with the same rows")
+        tally.notes.append(f"{role}: {_file_text(here)} is another file with the same rows")
     elif here.bytes != there.bytes:
         tally.differences.append(
             f"{role}: bytes: {there.bytes:,} on the card, {here.bytes:,} of {here.name}"
@@ -253,7 +253,7 @@ def _numbers(score: Score) -> dict[str, float]:
     return score.model_dump(include={"n", "mean", "low", "high"}, exclude_none=True)
 
 
-def _described(file: CardFile) -> str:
+def _file_text(file: CardFile) -> str:
     return f"{file.name} (sha256 {_short(file.sha256)}, {file.bytes:,} bytes)"
 
 

@@ -73,7 +73,7 @@ def build(entries: Sequence[Entry], out: Path, key: str, protocol: str) -> int:
     files = {
         name: board_page(board(entries, *place), names).encode() for place, name in names.items()
     }
-    index = {"version": 1, "cards": [_listed(entry) for entry in entries]}
+    index = {"version": 1, "cards": [_index_entry(entry) for entry in entries]}
     files["index.json"] = f"{json.dumps(index, indent=1)}\n".encode()
     for entry in entries:
         files[f"{_CARDS}/{entry.page}.html"] = system_page(entry).encode()
@@ -135,7 +135,7 @@ def system_page(entry: Entry) -> str:
     )
 
 
-def _listed(entry: Entry) -> dict[str, Any]:
+def _index_entry(entry: Entry) -> dict[str, Any]:
     scores = [
         {
             "key": score.key,

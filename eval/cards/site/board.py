@@ -187,7 +187,7 @@ def _columns(scope: Scope, key: str, protocol: str, entries: Sequence[Entry]) ->
     reported = all(score.reported for score in verdicts if score is not None)
     judged = [_score(score, marked=not reported, questions=scope.questions) for score in verdicts]
     yield Column("judge", judged, note="reported" * reported)
-    yield Column("answered", [_answered(entry) for entry in entries])
+    yield Column("answered", [_answered_cell(entry) for entry in entries])
     yield texts("reader", lambda entry: entry.reader)
     yield texts("judged by", lambda entry: entry.card.models.get("judge"))
     yield texts("kind", lambda entry: entry.card.kind)
@@ -204,7 +204,7 @@ def _score(score: Score | None, *, marked: bool = True, questions: int | None = 
     return Cell(score_text(score), score.mean, ", ".join(notes))
 
 
-def _answered(entry: Entry) -> Cell:
+def _answered_cell(entry: Entry) -> Cell:
     rows = entry.card.rows
     count, total = rows.get("matched", 0) - rows.get("errors", 0), rows.get("questions")
     return Cell(f"{count:,}", count, "" if total is None else f"of {total:,}")

@@ -97,14 +97,14 @@ class RunList:
             ticked = [value for name, value in fields if name == "run"]
             if ticked:  # the latest is listed first, and the first begun is the reference
                 selected = [run.name for run in reversed(runs) if run.name in ticked]
-                return _moved(f"/{','.join(quote(name, safe='') for name in selected)}/")
+                return _redirect(f"/{','.join(quote(name, safe='') for name in selected)}/")
             return Reply(list_page(self._folder, runs), policy=_POLICY)
         first, slash, rest = path.removeprefix("/").partition("/")
         selected = [unquote(name) for name in first.split(",")]
         if not names.issuperset(selected):
             return MISSING
         if not slash:
-            return _moved(f"/{first}/")
+            return _redirect(f"/{first}/")
         folders = tuple(self._folder / name for name in selected)
         try:
             with self._lock:  # two requests do not read a run twice
@@ -115,7 +115,7 @@ class RunList:
             return refusal("These runs cannot be shown", error, back="/")
 
 
-def _moved(location: str) -> Reply:
+def _redirect(location: str) -> Reply:
     return Reply("", HTTPStatus.SEE_OTHER, location="/" if location == "//" else location)
 
 

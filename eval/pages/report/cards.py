@@ -93,8 +93,8 @@ def side(run: ReportedRun, id_: str, calls: Sequence[ModelCall] = ()) -> Side:
         [(name, score) for name in names if (score := scores.get(name)) is not None],
         shown,
         len(lines or ()) - len(shown or ()),
-        _missed(record, lines, texts),
-        list(_judged(record)),
+        _missed_lines(record, lines, texts),
+        list(_verdicts(record)),
         ranks_of_evidence(run, id_),
         ranking,
         calls,
@@ -118,7 +118,7 @@ def ranks_of_evidence(run: Run, id_: str) -> str:
     return f"Evidence {ranks.unit}s in the ranking: {', '.join(places)}"
 
 
-def _judged(record: Record) -> Iterator[str]:
+def _verdicts(record: Record) -> Iterator[str]:
     """Yield a line for each verdict of each judge, with its reason, or for the judge's error."""
     reasons = record.get("judge_reasons") or {}
     for name, verdicts in (record["judge"] or {}).items():
@@ -159,7 +159,7 @@ def _ranked_lines(record: Record, ranked: Ranked, texts: Texts) -> list[CardLine
     return lines
 
 
-def _missed(record: Record, lines: Sequence[CardLine] | None, texts: Texts) -> list[CardLine]:
+def _missed_lines(record: Record, lines: Sequence[CardLine] | None, texts: Texts) -> list[CardLine]:
     """Return the evidence that is not among the `lines` of a context, or of a ranking."""
     if lines is None:
         return []
