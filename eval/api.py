@@ -21,7 +21,7 @@ from eval.analyse.compare.comparable import compared
 from eval.analyse.retrieval import score as of_rankings
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.registry import columns
-from eval.records import run as runs
+from eval.records import run as run_folders
 from eval.records.answer_key_views import left_out
 from eval.records.folder import claim, discard_if_empty
 from eval.records.manifest import load_manifest
@@ -59,7 +59,7 @@ plot, dots, curves, shares, front = plots.plot, plots.dots, plots.curves, plots.
 on_front, looks = plots.on_front, palette.looks
 
 
-class LoadedRun(runs.Run):
+class LoadedRun(run_folders.Run):
     """A finished run; see eval.records.run.Run for `label`, `manifest` and `records`."""
 
     @cached_property
@@ -158,7 +158,7 @@ def load_runs(names: Sequence[Path | str]) -> list[LoadedRun]:
     """Load finished runs, in order, each with a unique label; see records.run.load_runs."""
     return [
         LoadedRun(source.label, source.folder, source.manifest, source.records)
-        for source in runs.load_runs(names)
+        for source in run_folders.load_runs(names)
     ]
 
 
@@ -213,29 +213,29 @@ def scores(table: pd.DataFrame, names: Sequence[str], by: str | list[str] = "run
     return table.set_index(by)[[column for column in ("n", *named) if column in table]]
 
 
-def compare(loaded_runs: Sequence[runs.Run], scores: Sequence[str] = ()) -> pd.DataFrame:
+def compare(runs: Sequence[run_folders.Run], scores: Sequence[str] = ()) -> pd.DataFrame:
     """Compare every run with the first, paired by question: the rows of `memsys compare --out` but
     those of the first run, whose mean is `reference_mean`, without columns that have no value.
 
     `scores`: as its --score. Raises InputError if the runs may not be compared.
     """
-    contrasts = compared(loaded_runs, scores, None)
+    contrasts = compared(runs, scores, None)
     if contrasts.against:
         raise InputError("; ".join(contrasts.against))
-    rows = pd.read_csv(io.StringIO(comma_separated(contrasts.tables(seed=0), loaded_runs)))
+    rows = pd.read_csv(io.StringIO(comma_separated(contrasts.tables(seed=0), runs)))
     is_first = rows["run"] == rows["reference"]
     rows["reference_mean"] = rows["mean"].where(is_first).ffill()
     return rows[~is_first].dropna(axis="columns", how="all").reset_index(drop=True)
 
 
-def frames(loaded_runs: Sequence[LoadedRun], *, trace: bool = False) -> pd.DataFrame:
+def frames(runs: Sequence[LoadedRun], *, trace: bool = False) -> pd.DataFrame:
     """Return the rows of all runs, see LoadedRun.frame, with the column `run`."""
-    return pd.concat([loaded.frame(trace=trace) for loaded in loaded_runs], ignore_index=True)
+    return pd.concat([loaded.frame(trace=trace) for loaded in runs], ignore_index=True)
 
 
-def tables(loaded_runs: Sequence[LoadedRun], *, every: bool = False) -> pd.DataFrame:
+def tables(runs: Sequence[LoadedRun], *, every: bool = False) -> pd.DataFrame:
     """Return the summary rows of all runs, see LoadedRun.table, with the column `run`."""
-    return pd.concat([loaded.table(every=every) for loaded in loaded_runs], ignore_index=True)
+    return pd.concat([loaded.table(every=every) for loaded in runs], ignore_index=True)
 
 
 def means(

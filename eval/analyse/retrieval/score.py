@@ -22,7 +22,11 @@ _NAME = "rankings"  # in messages
 
 
 def retrieval(
-    found: Sequence[Run], measures: Sequence[str] = (), *, unit: Unit | None = None, seed: int = 0
+    runs: Sequence[Run],
+    measures: Sequence[str] = (),
+    *,
+    unit: Unit | None = None,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return means of the runs' rankings by question type, as `python -m eval retrieval` prints
     them: a row per run and type, each interval as `<measure>_low` and `<measure>_high`.
@@ -31,10 +35,10 @@ def retrieval(
     a cutoff for runs that only select. `unit`: by default turn, or session if a run ranked these.
     Raises InputError where the rankings do not determine a measure.
     """
-    unit = unit or unit_of(found)
+    unit = unit or unit_of(runs)
     asked = _parse_all(measures)
     rows: list[dict[str, Any]] = []
-    for run in found:
+    for run in runs:
         default = set_measures(unit) if is_selected(run) else main_measures(unit, None, 10)
         rows += [{"run": run.label, **row} for row in _rows(run, asked or default, seed)]
     return pd.DataFrame(rows)
