@@ -156,7 +156,7 @@ def _of_overlay(
                 f"{path}: entry {other[0]}: its corrected answer is not that of "
                 f"{overlay_path.name}; {_remedy(overlay)}"
             )
-        entries = {id_: replace(one, correct=errors[id_].correct) for id_, one in entries.items()}
+        entries = {id_: replace(old, correct=errors[id_].correct) for id_, old in entries.items()}
     of_any = not overlay.data
     return KeyReader(name, Entries(str(overlay_path), entries), file, texts, of_any=of_any)
 

@@ -73,11 +73,11 @@ def _folders(path: str | None) -> dict[str, Path]:
         raise InputError(
             f"dataset.path is missing: BEAM is not part of this project; name {_WANTED}"
         )
-    found = find_path(path, f"name {_WANTED}")
-    folders = {one.parents[1] for one in found.rglob(str(_QUESTIONS))}
+    root = find_path(path, f"name {_WANTED}")
+    folders = {file.parents[1] for file in root.rglob(str(_QUESTIONS))}
     if not folders:
         raise InputError(f"{path}: contains no {_QUESTIONS}; name {_WANTED}")
-    by_id = {"-".join(one.relative_to(found).parts) or one.name: one for one in folders}
+    by_id = {"-".join(folder.relative_to(root).parts) or folder.name: folder for folder in folders}
     if len({same_name(id_) for id_ in by_id}) < len(folders):
         raise InputError(f"{path}: folders whose names look alike, as a-1 and A/1 do; rename one")
     order = sorted(by_id, key=lambda id_: [(len(part), part) for part in id_.split("-")])
@@ -141,8 +141,8 @@ def _evidence(
 def _atoms(value: Any) -> Iterator[Any]:
     """Yield the values within nested lists and objects, in order; None is nothing."""
     if isinstance(value, list | dict):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _atoms(one)
+        for element in value.values() if isinstance(value, dict) else value:
+            yield from _atoms(element)
     elif value is not None:
         yield value
 
@@ -197,7 +197,7 @@ def read_chat(
                 own.append(Turn(turns[message.id][-1], message.role, content))
             else:
                 counts["blank messages dropped"] += 1
-        time = next((one.time_anchor for one in messages if one.time_anchor), None)
+        time = next((message.time_anchor for message in messages if message.time_anchor), None)
         if not own or not (time or sessions):
             missing = "time_anchor in the first batch" if own else "messages"
             raise where.error(field, f"no {missing}; add what is missing, or remove the batch")

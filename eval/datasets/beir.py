@@ -56,22 +56,22 @@ class Beir(Filters):
             )
         root = find_path(self.path, "correct dataset.path").resolve()
         reading = _Reading(Files(root), self.split)
-        asked = [one for path in _query_files(root) for one in reading.asked(path)]
-        if not any(one.evidence for _, one in asked):
+        asked = [pair for path in _query_files(root) for pair in reading.asked(path)]
+        if not any(query.evidence for _, query in asked):
             raise InputError(
                 f"{root.name}: no query has a relevant document; put them into the qrels, "
                 "with a score above 0"
             )
-        names = dict.fromkeys(one.type for _, one in asked)
+        names = dict.fromkeys(query.type for _, query in asked)
         types = {name: id_ for id_, name in enumerate(names, _FIRST)}
         self.check(types)
-        repeated = len({one.id for _, one in asked}) < len(asked)
+        repeated = len({query.id for _, query in asked}) < len(asked)
         of_pool: dict[str, list[Question]] = defaultdict(list)
         order: dict[str, int] = {}
-        for folder, one in asked:
-            id_ = f"{folder}/{one.id}" if repeated else one.id
+        for folder, query in asked:
+            id_ = f"{folder}/{query.id}" if repeated else query.id
             order[id_] = len(order)
-            of_pool[one.conversation].append(replace(one, id=id_, category=types[one.type]))
+            of_pool[query.conversation].append(replace(query, id=id_, category=types[query.type]))
         pools = {pool.name: pool for pool in reading.pools.values()}
         parts = [
             Part(Conversation(name, (), pools[name].sessions), of_pool[name], ())
@@ -80,7 +80,7 @@ class Beir(Filters):
         sources = reading.files.sources.items()
         files = [replace(file, name=reading.files.name_of(path)) for path, file in sources]
         dataset = self.collect(parts, files, {id_: name for name, id_ in types.items()})
-        questions = tuple(sorted(dataset.questions, key=lambda one: order[one.id]))
+        questions = tuple(sorted(dataset.questions, key=lambda question: order[question.id]))
         return replace(dataset, questions=questions, repairs=tuple(reading.repairs))
 
 
@@ -119,7 +119,7 @@ class _Reading:
                 continue
             # The rule of LMEB: the query's id, or else the first two parts of it.
             names = (query.id, "_".join(query.id.split("_")[:2]), "")
-            pool = next((pools[one] for one in names if one in pools), None)
+            pool = next((pools[scene] for scene in names if scene in pools), None)
             if pool is None:
                 raise InputError(
                     f"{name}: query {shown_id(query.id)} has no candidates; add a line to "
@@ -150,7 +150,7 @@ class _Reading:
         names = (f"qrels/{self.split}.tsv", "qrels.tsv", "qrels.trec", "qrels.txt")
         path = next((path for name in names if (path := _file(folder, name))), None)
         if path is None:
-            splits = sorted({one.name.split(".")[0] for one in folder.glob("qrels/*.tsv*")})
+            splits = sorted({file.name.split(".")[0] for file in folder.glob("qrels/*.tsv*")})
             remedy = f"set dataset.split to one of {', '.join(splits)}" if splits else "add one"
             raise InputError(f"{shown(folder)}: no {', '.join(names)} of judgements; {remedy}")
         scores: dict[str, dict[str, float]] = defaultdict(dict)
@@ -161,7 +161,7 @@ class _Reading:
                 pair = f"query {shown_id(query)} and document {shown_id(document)}"
                 raise where.error("", f"{pair} have two scores; leave one")
         beside = path.parent.glob("*.tsv*") if path.parent.name == "qrels" else ()
-        judged = (self.files.judged(one, is_source=False) for one in beside if one != path)
+        judged = (self.files.judged(file, is_source=False) for file in beside if file != path)
         return scores, {row.query for rows in judged for row in rows} - scores.keys()
 
     def _pools(
@@ -184,8 +184,8 @@ class _Reading:
                     check_listed(document, documents, f"{CANDIDATES}: {shown_id(id_)}")
                 key = corpus, frozenset(ids)
                 if key not in self.pools:
-                    found = (one.session for one in documents.values() if one.id in key[1])
-                    self.pools[key] = _Pool(f"{below}{id_ or _ONE_POOL}", key[1], tuple(found))
+                    sessions = (doc.session for doc in documents.values() if doc.id in key[1])
+                    self.pools[key] = _Pool(f"{below}{id_ or _ONE_POOL}", key[1], tuple(sessions))
                 scenes[id_] = self.pools[key]
         return self._scenes[source]
 
@@ -195,10 +195,10 @@ def _query_files(root: Path) -> list[Path]:
     if path := _file(root, QUERIES):
         return [path]
     folders = sorted({path.parent for path in root.rglob(f"{QUERIES}*")})
-    found = [path for folder in folders if (path := _file(folder, QUERIES))]
-    if not found:
+    paths = [path for folder in folders if (path := _file(folder, QUERIES))]
+    if not paths:
         raise _missing(root, QUERIES)
-    return found
+    return paths
 
 
 def _missing(folder: Path, name: str) -> InputError:
@@ -209,7 +209,7 @@ def _missing(folder: Path, name: str) -> InputError:
 def _nearest(folder: Path, name: str, top: Path) -> Path | None:
     """Return the file `name` in `folder` or the nearest folder above, up to `top`."""
     within = [folder, *folder.parents]
-    paths = (_file(one, name) for one in within[: within.index(top) + 1])
+    paths = (_file(level, name) for level in within[: within.index(top) + 1])
     return next((path for path in paths if path), None)
 
 

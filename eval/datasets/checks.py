@@ -146,7 +146,7 @@ def _answer(value: Any) -> str | None:
 
 def _ids(value: Any) -> tuple[str, ...]:
     ids = [] if value is None else value if isinstance(value, list) else [value]
-    if not all(isinstance(one, str) for one in ids):
+    if not all(isinstance(id_, str) for id_ in ids):
         raise ValueError(f'{value!r:.60} are no texts; write turn ids as in ["D1:3"]')
     return tuple(ids)
 
@@ -228,7 +228,7 @@ class TurnIds:
         repetition; add repairs to `where`. A part that names no turn raises InputError, unless
         `where` is lenient.
         """
-        found: dict[str, None] = {}
+        all_turns: dict[str, None] = {}
         for raw in ids:
             named = {raw: self.find(raw)}
             if named[raw] is None:
@@ -238,15 +238,15 @@ class TurnIds:
             unknown = [part for part, turn in named.items() if turn is None]
             if unknown and not where.lenient:
                 raise where.error(field, NO_TURN.format(unknown[0]))
-            repeated = [turn for turn in turns if turn in found]
+            repeated = [turn for turn in turns if turn in all_turns]
             notes = [f"read as {', '.join(turns)}"] if turns and turns != [raw] else []
             notes += [f"{', '.join(unknown)} dropped: no such turn"] if turns and unknown else []
             notes += ["dropped: no such turn"] if not turns else []
             notes += [f"repeated, counted once: {', '.join(repeated)}"] if repeated else []
             if notes:
                 where.repaired(field, f"{raw!r} {'; '.join(notes)}")
-            found |= dict.fromkeys(turns)
-        return tuple(found)
+            all_turns |= dict.fromkeys(turns)
+        return tuple(all_turns)
 
 
 def _canonical(turn: str) -> str:

@@ -124,12 +124,12 @@ def find_path(name: str, remedy: str, setting: str = "", *, kind: Kind = "folder
     """Return the path of `name`, which is of this `kind`, as find_file does; InputError with
     `remedy` if there is none, after the `setting` that named it.
     """
-    found = find_file(name)
+    path = find_file(name)
     is_kind = {"folder": Path.is_dir, "file": Path.is_file, "file or folder": Path.exists}[kind]
-    if found is None or not is_kind(found):
+    if path is None or not is_kind(path):
         place = f"{setting}: " if setting else ""
         raise InputError(f"{place}{shown(name)}: no such {kind}; {remedy}")
-    return found
+    return path
 
 
 def check_there(path: Path, remedy: str) -> None:
@@ -144,10 +144,10 @@ def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
     A relative path is looked up in the working folder, then in the shipped files. Raises
     InputError, which names the `setting`, if nothing is there or a folder contains no *.json.
     """
-    found = find_path(path, f"correct {setting}", kind="file or folder")
-    if not found.is_dir():
-        return [found]
-    files = sorted(p for p in found.glob("[!.]*.json") if p.is_file())  # macOS adds ._a.json
+    source = find_path(path, f"correct {setting}", kind="file or folder")
+    if not source.is_dir():
+        return [source]
+    files = sorted(p for p in source.glob("[!.]*.json") if p.is_file())  # macOS adds ._a.json
     if not files:
         raise InputError(f"{path}: no *.json in this folder; put one there or correct {setting}")
     return files
@@ -183,7 +183,7 @@ def read_named(
     Raises InputError as read_rows does, and if an id is missing or used twice, up to case and
     blanks.
     """
-    found: dict[str, tuple[Location, dict[str, Any]]] = {}
+    objects: dict[str, tuple[Location, dict[str, Any]]] = {}
     names: dict[str, Location] = {}
     rows, files = read_rows(paths, what)
     for file, index, raw in rows:
@@ -192,8 +192,8 @@ def read_named(
         name = parse(kind, fields.get(id_), place, id_)
         where = Location(file.name, name, lenient=file.sha256 == published)
         check_distinct(names, where, id_)
-        found[name] = where, fields
-    return found, files
+        objects[name] = where, fields
+    return objects, files
 
 
 def read_json(path: Path) -> tuple[Any, SourceFile]:
@@ -275,15 +275,15 @@ def read_memories(path: str | None, dataset: Dataset) -> tuple[dict[str, str], l
         names = [f"{conversation.id}.txt"]
         if conversation.id in dataset.order:  # known of LoCoMo, but for a pooled store
             names.append(f"{dataset.order.index(conversation.id)}.txt")
-        found = next((folder / name for name in names if (folder / name).is_file()), None)
-        if found is None:
+        file_path = next((folder / name for name in names if (folder / name).is_file()), None)
+        if file_path is None:
             raise InputError(
                 f"strategy.path: {folder}: no memories of {conversation.id}: put "
                 f"{' or '.join(names)} there"
             )
-        text, file = read_text(found)
+        text, file = read_text(file_path)
         if not text.strip():
-            raise InputError(f"{found}: is empty; write a memory a paragraph")
+            raise InputError(f"{file_path}: is empty; write a memory a paragraph")
         texts[conversation.id] = text
         files.append(file)
     return texts, files

@@ -71,33 +71,37 @@ class Grown:
                 "the path of such a file"
             )
         whole = LoCoMo(**config).load()
-        given = {one.id: one for one in whole.conversations}
+        given = {conversation.id: conversation for conversation in whole.conversations}
         selected = filters.select(whole.questions)
         parts = (
             Part(given[id_], self._sample(id_, [q for q in selected if q.conversation == id_]), ())
             for id_ in filters.wanted(given)
         )
         asked = filters.collect(parts, whole.files, TYPES)
-        ids = {one.id for one in asked.questions}
+        ids = {question.id for question in asked.questions}
         lent = {
-            one.id: [(time, owned(session, one.id)) for time, session in timed(one)]
-            for one in whole.conversations
+            conversation.id: [
+                (time, owned(session, conversation.id)) for time, session in timed(conversation)
+            ]
+            for conversation in whole.conversations
         }
         days = [time for sessions in lent.values() for time, _ in sessions]
         span = min(days), max(days)
-        said = [
+        rows = [
             (session.id, time.isoformat(), turn.id, turn.speaker, turn.text)
             for time, session in _generated(self.seed, 0, *span)
             for turn in session.turns
         ]
-        generator = source_file("generated dialogue", repr(said).encode())
+        generator = source_file("generated dialogue", repr(rows).encode())
         return replace(
             whole,
             name=self.name,
-            conversations=tuple(self._grown(one, lent, span) for one in asked.conversations),
+            conversations=tuple(
+                self._grown(conversation, lent, span) for conversation in asked.conversations
+            ),
             questions=asked.questions,
             files=(*whole.files, generator),
-            key=replace(whole.key, wrong=tuple(one for one in whole.key.wrong if one in ids)),
+            key=replace(whole.key, wrong=tuple(id_ for id_ in whole.key.wrong if id_ in ids)),
         )
 
     def _sample(self, conversation: str, questions: Sequence[Question]) -> Sequence[Question]:
@@ -148,5 +152,5 @@ def _joined(session: Session, shift: timedelta) -> Session:
     for place, turn in enumerate(session.turns[: len(session.turns) // _JOINED]):
         start = place // 2 * 2 * _JOINED + place % 2
         parts = session.turns[start : start + 2 * _JOINED : 2]
-        turns.append(Turn(turn.id, parts[0].speaker, " ".join(one.text for one in parts)))
+        turns.append(Turn(turn.id, parts[0].speaker, " ".join(part.text for part in parts)))
     return replace(session, time=session.time + shift, turns=tuple(turns))

@@ -106,8 +106,8 @@ class LoCoMo(Filters, Poolable):
             if wrong is not None:
                 asked = _cited(wrong, self.evidence == "corrected", where.sample, asked, turns)
             if subset is not None:
-                chosen = {question.id for _, question in subset.matched(where.sample, asked)}
-                asked = [question for question in asked if question.id in chosen]
+                subset_ids = {question.id for _, question in subset.matched(where.sample, asked)}
+                asked = [question for question in asked if question.id in subset_ids]
             return Part(conversation, asked, where.repairs)
 
         parts = (part(*samples[id_]) for id_ in self.wanted(of_split))

@@ -115,15 +115,15 @@ class LoCoMoPlus(Filters):
         those that the filters admit, or a conversation for each of these.
         """
         types = self.types or LOCOMO_PLUS_TYPES.values()
-        of_types = (one for one in samples if LOCOMO_PLUS_TYPES[one.row.relation_type] in types)
+        of_types = (cue for cue in samples if LOCOMO_PLUS_TYPES[cue.row.relation_type] in types)
         asked = list(islice(of_types, self.limit))
         if not asked:
             return
         plain = read_conversation(raw, where, captions=self.captions)
         if len(plain.speakers) < 2:
             raise where.error("conversation.speaker_b", "missing; a cue needs two speakers")
-        together = [(samples, asked)] if self.stitch == "all" else [([one], [one]) for one in asked]
-        repairs = [*where.repairs, *(line for one in asked for line in one.where.repairs)]
+        together = [(samples, asked)] if self.stitch == "all" else [([cue], [cue]) for cue in asked]
+        repairs = [*where.repairs, *(line for cue in asked for line in cue.where.repairs)]
         for cues, asking in together:
             name = plain.id if self.stitch == "all" else f"{plain.id}+{asking[0].number}"
             # Sessions of `plain` remain in their order, also where their dates are not in order.
@@ -144,15 +144,15 @@ def _cue(
         time = asked_at - timedelta(days=sample.days)
     except OverflowError:
         raise sample.where.error("time_gap", "goes back to before the year 1") from None
-    said = enumerate(_named(sample.row.cue_dialogue, conversation), 1)
-    turns = tuple(Turn(f"C{sample.number}:{n}", speaker, text) for n, (speaker, text) in said)
+    lines = enumerate(_named(sample.row.cue_dialogue, conversation), 1)
+    turns = tuple(Turn(f"C{sample.number}:{n}", speaker, text) for n, (speaker, text) in lines)
     return time, Session(f"cue_{sample.number}", time, turns)
 
 
 def _question(
     id_: str, sample: _Sample, conversation: Conversation, asked_at: datetime
 ) -> Question:
-    cue, said = (
+    cue, trigger = (
         [": ".join(line) for line in _named(dialogue, conversation)]
         for dialogue in (sample.row.cue_dialogue, sample.row.trigger_query)
     )
@@ -161,7 +161,7 @@ def _question(
         conversation=id_,
         category=sample.row.relation_type,
         type=LOCOMO_PLUS_TYPES[sample.row.relation_type],
-        text=" ".join(said),
+        text=" ".join(trigger),
         gold=None,
         evidence=tuple(f"C{sample.number}:{number}" for number in range(1, len(cue) + 1)),
         asked_at=asked_at,
@@ -172,8 +172,8 @@ def _question(
 def _named(dialogue: Any, conversation: Conversation) -> Iterator[tuple[str, str]]:
     """Yield `dialogue` with the conversation's first speaker for A and its second for B."""
     names = dict(zip("AB", conversation.speakers, strict=False))
-    for letter, said in dialogue:
-        yield names[letter], said
+    for letter, text in dialogue:
+        yield names[letter], text
 
 
 def _sample(index: int, raw: Any, file: str) -> _Sample:

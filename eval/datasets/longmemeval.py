@@ -78,13 +78,13 @@ class LongMemEval(Filters):
         self.check(LONGMEMEVAL_TYPES.values())
         paths = json_files(self.path or public_file("longmemeval", "LongMemEval", _SAMPLE))
         raw, files = read_named(paths, "LongMemEval instances", "question_id", Text)
-        instances = {id_: _instance(*one) for id_, one in raw.items()}
+        instances = {id_: _instance(*row) for id_, row in raw.items()}
         wanted = [instances[id_] for id_ in self.wanted(instances)]
         key = read_key(self.key, self.key_file, files, list(instances), _ERRORS)
         parts = [
-            one._replace(questions=key.apply(one.conversation.id, one.questions))
-            for one in wanted
-            if self.select(one.questions)
+            part._replace(questions=key.apply(part.conversation.id, part.questions))
+            for part in wanted
+            if self.select(part.questions)
         ][: self.limit]
         published: dict[str, Mapping[str, str]] = {}
         if self.session_ids == "neutral":

@@ -36,7 +36,7 @@ AnyOverlay = TypeVar("AnyOverlay", bound="Overlay")
 
 Distinct = Annotated[  # entries with distinct ids
     tuple[E, ...],
-    rule(lambda found: len({one.id for one in found}) == len(found), "an id occurs twice"),
+    rule(lambda rows: len({row.id for row in rows}) == len(rows), "an id occurs twice"),
 ]
 
 
@@ -148,16 +148,16 @@ class Entries(Generic[E]):
     @cached_property
     def _ids(self) -> Mapping[str, list[str]]:
         """The question ids of the entries of each conversation, in order."""
-        found: dict[str, list[str]] = {}
+        by_conversation: dict[str, list[str]] = {}
         for id_ in self.by_id:
-            found.setdefault(id_.rpartition("/")[0], []).append(id_)
-        return found
+            by_conversation.setdefault(id_.rpartition("/")[0], []).append(id_)
+        return by_conversation
 
     def check_conversations(self, conversations: Collection[str]) -> None:
         """Raise InputError naming the first entry whose conversation is not among these."""
-        known = set(conversations)
+        names = set(conversations)
         for conversation, ids in self._ids.items():
-            exists = conversation in known
+            exists = conversation in names
             self.check(ids[0], "the data set has no such conversation", fits=exists)
 
     def matched(

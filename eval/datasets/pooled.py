@@ -68,12 +68,14 @@ def pool(dataset: Dataset) -> Dataset:
     """
     # The order within a conversation is the file's, even where its dates are not in order.
     pairs = [
-        (time, owned(session, one.id))
-        for one in dataset.conversations
-        for time, session in timed(one)
+        (time, owned(session, conversation.id))
+        for conversation in dataset.conversations
+        for time, session in timed(conversation)
     ]
     sessions = tuple(session for _, session in sorted(pairs, key=lambda pair: pair[0]))
-    speakers = dict.fromkeys(name for one in dataset.conversations for name in one.speakers)
+    speakers = dict.fromkeys(
+        name for conversation in dataset.conversations for name in conversation.speakers
+    )
     return replace(
         dataset,
         conversations=(Conversation(POOLED, tuple(speakers), sessions),),

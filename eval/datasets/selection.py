@@ -57,7 +57,7 @@ class Filters:
 
     def select(self, questions: Iterable[Question]) -> list[Question]:
         """Return those of a conversation's `questions` that the filters admit, in order."""
-        of_types = [one for one in questions if self.types is None or one.type in self.types]
+        of_types = [q for q in questions if self.types is None or q.type in self.types]
         return of_types[: self.limit]
 
     def collect(

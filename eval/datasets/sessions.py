@@ -104,7 +104,7 @@ def read_conversation(raw: dict[str, Any], where: Location, *, captions: bool) -
     """
     row = parse(_Conversation, raw, where)
     sessions = read_sessions(row.conversation, where, list[TurnRow], _Time, captions=captions)
-    late = [(one, next_) for one, next_ in pairwise(sessions) if next_.time < one.time]
+    late = [(session, next_) for session, next_ in pairwise(sessions) if next_.time < session.time]
     if late:
         others = f", and {len(late) - 1:,} more" if len(late) > 1 else ""
         where.repaired(
@@ -162,7 +162,7 @@ def _session_keys(fields: dict[str, Any], where: Location) -> list[str]:
     for key, value in fields.items():
         match = _SESSION_KEY.fullmatch(key)
         if match is None:
-            has_turns = isinstance(value, list) and any(isinstance(one, dict) for one in value)
+            has_turns = isinstance(value, list) and any(isinstance(turn, dict) for turn in value)
             if has_turns or _MISSPELT.match(key):
                 raise where.error(key, "unknown field; sessions are named session_1, session_2 ...")
         elif match[2] is None:

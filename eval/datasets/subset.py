@@ -74,18 +74,18 @@ def open_subset(
     other questions), or names a conversation that does not exist.
     """
     subset, file = read_subset(name)
-    others = {one.sha256 for one in subset.data} - {one.sha256 for one in files}
+    others = {source.sha256 for source in subset.data} - {source.sha256 for source in files}
     if others:
         raise InputError(
             f"dataset.subset={name}: built for another {subset.data[0].name} (sha256 "
             f"{min(others)[:12]}...); get that one by python -m eval fetch locomo, or set "
             "dataset.subset=null"
         )
-    chosen = {question.id: question for question in subset.questions}
+    questions = {question.id: question for question in subset.questions}
     remedy = f"{_REBUILD}, or set dataset.subset=null"
-    entries = Entries(f"dataset.subset: {file.name}", chosen, remedy)
+    entries = Entries(f"dataset.subset: {file.name}", questions, remedy)
     entries.check_conversations(conversations)
-    return SubsetUsed(subset.name, file, len(chosen), subset.of), entries
+    return SubsetUsed(subset.name, file, len(questions), subset.of), entries
 
 
 def read_subset(name: str) -> tuple[Subset, SourceFile]:

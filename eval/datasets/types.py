@@ -188,10 +188,10 @@ def generated_file(dataset: Dataset) -> SourceFile:
     rows = [*map(asdict, dataset.conversations), *map(asdict, dataset.questions)]
     sessions = [session for row in rows for session in row.get("sessions", ())]
     turns = [turn for session in sessions for turn in session["turns"]]
-    for one in (*rows, *sessions, *turns):
+    for row in (*rows, *sessions, *turns):
         # Absent where unused: hashes do not change.
         for name in ("cue", "plant", "forgets", "time"):
-            if not one.get(name):
-                one.pop(name, None)
+            if not row.get(name):
+                row.pop(name, None)
     text = json.dumps(rows, default=str, ensure_ascii=False, sort_keys=True).encode()
     return source_file("made from the seed", text)

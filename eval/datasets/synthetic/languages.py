@@ -108,13 +108,13 @@ class Language:
         """Return a fact that is no visit as a sentence without its full stop."""
         return self.sentences[fact.relation].format(s=fact.subject, v=fact.value)
 
-    def sentence(self, statement: Statement, said: date) -> str:
-        """Return a statement made on the day `said` as a sentence without its full stop."""
+    def sentence(self, statement: Statement, today: date) -> str:
+        """Return a statement made on the day `today` as a sentence without its full stop."""
         fact = statement.fact
         if fact.relation == VISIT:
             day = self.days[statement.back - 1]
             if not statement.relative:
-                day = self.dated.format(self.days_before(said, statement.back))
+                day = self.dated.format(self.days_before(today, statement.back))
             return self.visit.format(s=fact.subject, v=fact.value, d=day)
         if statement.former is None:
             return self.clause(fact)
@@ -127,12 +127,12 @@ class Language:
         day = self.dated.format(fact.value)
         return self.frames[0].format(self.visit.format(s=fact.subject, v=fact.place, d=day))
 
-    def days_before(self, said: date, back: int) -> str:
-        """Return the day `back` days before `said`, as it is written."""
-        return self.written(said - timedelta(back))
+    def days_before(self, day: date, back: int) -> str:
+        """Return the day `back` days before `day`, as it is written."""
+        return self.written(day - timedelta(back))
 
-    def read(self, text: str, said: date) -> Iterator[WorldFact]:
-        """Yield every fact in a `text` of the day `said`; a visit's value is its written day."""
+    def read(self, text: str, today: date) -> Iterator[WorldFact]:
+        """Yield every fact in a `text` of the day `today`; a visit's value is its written day."""
         for relation, sentence in self.sentences.items():
             # As a sentence, or as a graph shows a relation; some are the same.
             for form in dict.fromkeys((sentence, f"{{s}} {self.names[relation]} {{v}}")):
@@ -140,7 +140,7 @@ class Language:
                     yield WorldFact(match["s"], relation, match["v"])
         for match in re.finditer(self.visit.format(**self.patterns), text):
             day = self.parse(match["d"])
-            if day is None and len(resolved := resolve(match["d"], said) or "") == len(
+            if day is None and len(resolved := resolve(match["d"], today) or "") == len(
                 "2023-05-06"
             ):
                 day = date.fromisoformat(resolved)
@@ -153,10 +153,10 @@ class Language:
 
     def parse(self, words: str) -> date | None:
         """Return the day in the form of `written`; None for another form."""
-        found = _parsed(self.day, words, d=r"\d+", m="|".join(self.months), y=r"\d+")
-        if found is None:
+        match = _parsed(self.day, words, d=r"\d+", m="|".join(self.months), y=r"\d+")
+        if match is None:
             return None
-        return date(int(found["y"]), self.months.index(found["m"]) + 1, int(found["d"]))
+        return date(int(match["y"]), self.months.index(match["m"]) + 1, int(match["d"]))
 
     def ask(self, subject: str, chain: tuple[str, ...], day: date | None = None) -> str:
         """Return the question for the end of a chain, now or on a former `day`, or for the day of a
@@ -188,7 +188,7 @@ class Language:
         rest, chain = whole["a"], list[str]()
         relations = {noun: relation for relation, noun in self.nouns.items()}
         forms = self.chains.values()
-        while outer := next(filter(None, (_parsed(one, rest, **_CHAIN) for one in forms)), None):
+        while outer := next(filter(None, (_parsed(form, rest, **_CHAIN) for form in forms)), None):
             if relations and outer["r"] not in relations:
                 return None
             chain.insert(0, relations.get(outer["r"], outer["r"]))
@@ -202,11 +202,11 @@ class Language:
 
     def invent(self, kind: str, random: Random) -> str:
         """Return a random name of a person, firm, town or dish."""
-        one, other = self._word(random), self._word(random)
+        word, other = self._word(random), self._word(random)
         if kind == "person":
-            return f"{one} {other}"
+            return f"{word} {other}"
         part = self._part(kind, random)
-        return f"{part} {one}" if kind == "town" else f"{one} {part}"
+        return f"{part} {word}" if kind == "town" else f"{word} {part}"
 
     def _word(self, random: Random) -> str:
         ends = random.choices(self.name_parts["end"].split(), k=random.choice((1, 2)))

@@ -30,7 +30,7 @@ from memsys.core.terms import language_of
 from memsys.core.types import Conversation, Turn
 
 Deletion = Literal["done", "said"]
-_PERSONAL: Final = tuple(one for one, (of, _) in RELATIONS.items() if of == "person")
+_PERSONAL: Final = tuple(relation for relation, (of, _) in RELATIONS.items() if of == "person")
 _SINGLE_HOP = 4
 _CATEGORIES: Final[Mapping[PlantKind, int]] = {
     **dict.fromkeys(("absent", "adjacent", "deleted"), ADVERSARIAL),
@@ -114,7 +114,7 @@ class _Planting:
 
     def fact(self, person: str | None = None, but: str = "") -> WorldFact:
         """Return a new fact about `person` (None: a new one), of another relation than `but`."""
-        relation = self.random.choice([one for one in _PERSONAL if one != but])
+        relation = self.random.choice([other for other in _PERSONAL if other != but])
         return WorldFact(person or self.names.new("person"), relation, self.value(relation))
 
     def value(self, relation: str) -> str:
@@ -163,19 +163,19 @@ class _Planting:
 
 
 def _absent(it: _Planting) -> None:
-    known = it.fact()
-    it.control("absent", known, it.state(it.first, known))
-    asked = it.random.choice([one for one in _PERSONAL if one != known.relation])
-    it.ask(WorldFact(known.subject, asked, ""), Plant("absent"), None)
+    fact = it.fact()
+    it.control("absent", fact, it.state(it.first, fact))
+    asked = it.random.choice([relation for relation in _PERSONAL if relation != fact.relation])
+    it.ask(WorldFact(fact.subject, asked, ""), Plant("absent"), None)
 
 
 def _adjacent(it: _Planting) -> None:
-    known = it.fact()  # another relation of the person asked of
-    it.state(it.first, known)
-    near = it.fact(it.names.new("person", like=known.subject), but=known.relation)
+    fact = it.fact()  # another relation of the person asked of
+    it.state(it.first, fact)
+    near = it.fact(it.names.new("person", like=fact.subject), but=fact.relation)
     turn = it.state(it.later, near)
     it.control("adjacent", near, turn)
-    asked = near._replace(subject=known.subject)
+    asked = near._replace(subject=fact.subject)
     it.ask(asked, Plant("adjacent", False, (turn,), (near.value,)), None)
 
 
@@ -188,11 +188,11 @@ def _superseded(it: _Planting) -> None:
 
 
 def _contradiction(it: _Planting) -> None:
-    one = it.fact()
-    other = one._replace(value=it.value(one.relation))
-    turns = (it.state(it.first, one), it.state(it.first, other, other_speaker=True))
-    values = (one.value, other.value)
-    it.ask(one, Plant("contradiction", False, turns, values), " / ".join(values), *turns)
+    fact = it.fact()
+    other = fact._replace(value=it.value(fact.relation))
+    turns = (it.state(it.first, fact), it.state(it.first, other, other_speaker=True))
+    values = (fact.value, other.value)
+    it.ask(fact, Plant("contradiction", False, turns, values), " / ".join(values), *turns)
     agreed = it.fact()
     twice = [it.state(it.first, agreed, other_speaker=by) for by in (False, True)]
     it.control("contradiction", agreed, *twice)
@@ -229,8 +229,8 @@ def _injected(it: _Planting) -> None:
     right = it.state(it.first, true)
     false = true._replace(value=it.value(true.relation))
     about = language.phrase(true.subject, (true.relation,))
-    said = language.inject.format(t=about, f=language.clause(false))
-    wrong = it.say(it.later, said, other_speaker=True)
+    text = language.inject.format(t=about, f=language.clause(false))
+    wrong = it.say(it.later, text, other_speaker=True)
     it.ask(true, Plant("injected", False, (wrong,), (false.value,)), true.value, right)
     it.stated_control("injected")
 
@@ -256,22 +256,22 @@ def planted(dataset: Dataset, settings: PlantSettings, language: Language | None
     settings.check()
     needed = "planted facts need two speakers and sessions of two times"
     plots, texts, left_out = [], list[str](), list[str]()
-    for one in dataset.conversations:
-        pairs = combinations(enumerate(one.sessions), 2)
+    for conversation in dataset.conversations:
+        pairs = combinations(enumerate(conversation.sessions), 2)
         later = [(at, after) for (at, early), (after, late) in pairs if early.time < late.time]
-        if not later or len(one.speakers) < 2:
-            left_out.append(one.id)
+        if not later or len(conversation.speakers) < 2:
+            left_out.append(conversation.id)
             continue
-        own = [turn.text for session in one.sessions for turn in session.turns]
+        own = [turn.text for session in conversation.sessions for turn in session.turns]
         detected = language or LANGUAGES.get(language_of(own), LANGUAGES["en"])
-        plots.append(_Plot(one, detected, later))
+        plots.append(_Plot(conversation, detected, later))
         texts += own
     if not plots:
         raise InputError(f"dataset: {needed}; {left_out[0]:.60} has fewer")
     used, text = set[str](), "\n".join(texts).casefold()
     wanted = [kind for kind in PLANT_KINDS if settings.kinds is None or kind in settings.kinds]
     for plot in plots:
-        others = [one for one in plots if one is not plot]
+        others = [another for another in plots if another is not plot]
         for kind in wanted:
             for index in range(settings.each):
                 key = f"{settings.seed}/{plot.conversation.id}/{kind}/{index}"
@@ -285,7 +285,7 @@ def planted(dataset: Dataset, settings: PlantSettings, language: Language | None
     if not settings.base_questions:
         dataset = replace(dataset, questions=(), key=AnswerKey(), subset=None, evidence=None)
     asked: dict[str, list[Question]] = {plot.conversation.id: [] for plot in plots}
-    for question in (*dataset.questions, *(one for plot in plots for one in plot.questions)):
+    for question in (*dataset.questions, *(q for plot in plots for q in plot.questions)):
         if question.conversation in asked:
             asked[question.conversation].append(question)
     return replace(

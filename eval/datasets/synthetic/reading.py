@@ -77,26 +77,26 @@ class Request:
         return dict(self.body.get("response_format", {}).get("json_schema", {}))
 
     def noticed(
-        self, said: str | Iterable[PromptMessage], step: str, day: date = ANY_DAY
+        self, messages: str | Iterable[PromptMessage], step: str, day: date = ANY_DAY
     ) -> Iterator[PromptMessage]:
         """Yield all but the share `misses` of the messages, selected by a hash of step, text and
-        day. `said`: the messages, or lines `Speaker: content` of the `day`.
+        day. `messages`: those, or lines `Speaker: content` of the `day`.
         """
-        if isinstance(said, str):
-            rows = (line.partition(": ") for line in said.splitlines())
-            said = (PromptMessage(n, who, text, day) for n, (who, _, text) in enumerate(rows))
-        for message in said:
+        if isinstance(messages, str):
+            rows = (line.partition(": ") for line in messages.splitlines())
+            messages = (PromptMessage(n, who, text, day) for n, (who, _, text) in enumerate(rows))
+        for message in messages:
             digest = hashlib.sha256(f"{step}/{message.text}/{message.day}".encode()).digest()
             if int.from_bytes(digest[:4]) >= self.misses * 2**32:
                 yield message
 
     def stated(
-        self, said: str | Iterable[PromptMessage], step: str, day: date = ANY_DAY
+        self, messages: str | Iterable[PromptMessage], step: str, day: date = ANY_DAY
     ) -> Iterator[tuple[PromptMessage, Stated]]:
         """Yield the facts in the messages that are `noticed`, each with its message."""
-        for message in self.noticed(said, step, day):
-            for one in read(message.text, message.day):
-                yield message, one
+        for message in self.noticed(messages, step, day):
+            for stated in read(message.text, message.day):
+                yield message, stated
 
 
 class MissingPartError(Exception):
@@ -110,16 +110,16 @@ def part(prompt: str, name: str) -> str:
     raise MissingPartError(name)
 
 
-def read(text: str, said: date = date.max) -> Iterator[Stated]:
-    """Yield the facts in a `text` of the day `said`."""
+def read(text: str, day: date = date.max) -> Iterator[Stated]:
+    """Yield the facts in a `text` of the `day`."""
     for language in LANGUAGES.values():
-        for fact in language.read(text, said):
+        for fact in language.read(text, day):
             yield Stated(language, fact)
 
 
 def values_in(texts: Iterable[str]) -> dict[tuple[str, str], str]:
     """Return the last value of each fact in `texts`, by subject and relation."""
-    return {one.fact.key: one.fact.value for text in texts for one in read(text)}
+    return {stated.fact.key: stated.fact.value for text in texts for stated in read(text)}
 
 
 def entities_of(fact: WorldFact) -> Mapping[str, str]:

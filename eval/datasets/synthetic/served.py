@@ -77,8 +77,8 @@ def reply(body: Mapping[str, Any]) -> dict[str, Any]:
     Raises UnknownPromptError for a prompt that the model cannot answer.
     """
     asked = Request(body, body.get("misses", 0.0))
-    answers = (library(asked) for library in _LIBRARIES)
-    message = next((one for one in answers if one is not None), None) or _own_message(asked)
+    answers = (answer for library in _LIBRARIES if (answer := library(asked)) is not None)
+    message = next(answers, None) or _own_message(asked)
     calls = message.get("tool_calls", ())
     texts = [message["content"] or "", *(call["function"]["arguments"] for call in calls)]
     prompt_tokens, tokens = count_tokens(_prompt(asked)), count_tokens("\n".join(texts))
@@ -129,11 +129,11 @@ def _prompt(asked: Request) -> str:
 
 
 def _facts(asked: Request, prompt: str) -> Iterator[dict[str, Any]]:
-    for message, one in asked.stated(_messages(part(prompt, "new_messages"), None), "facts"):
-        day = one.language.parse(one.fact.value) if one.fact.place else None
+    for message, stated in asked.stated(_messages(part(prompt, "new_messages"), None), "facts"):
+        day = stated.language.parse(stated.fact.value) if stated.fact.place else None
         yield {
-            "title": one.fact.relation.split()[0],
-            "content": one.sentence,
+            "title": stated.fact.relation.split()[0],
+            "content": stated.sentence,
             "when": day.isoformat() if day else "",
             "speaker": message.speaker,
             "turns": [message.number],
@@ -145,7 +145,7 @@ def _operations(_: Request, prompt: str) -> Rows:
     facts = list(read(part(prompt, "new_fact")))
     rows: Rows = []
     for number, text in _numbered(part(prompt, "stored_facts")):
-        for old in (one.fact for one in read(text)):
+        for old in (stated.fact for stated in read(text)):
             for new in facts:
                 if old == new.fact:
                     return [_operation("NOOP", why="known already")]
@@ -160,20 +160,20 @@ def _operation(kind: str, number: int = 0, content: str = "", *, why: str) -> di
 
 
 def _entities(asked: Request, prompt: str) -> Rows:
-    text, said = _material(prompt, "text"), _day_in(prompt, r"The text is of (.+?)\.")
+    text, day = _material(prompt, "text"), _day_in(prompt, r"The text is of (.+?)\.")
     kinds: dict[str, str] = {}
     for _, line in _numbered(text):
         kinds |= entities_asked_for(line)
-    if not kinds and (said is not None or text.startswith("[")):
-        for _, one in asked.stated(_messages(text, said), "entities"):
-            kinds |= entities_of(one.fact)
+    if not kinds and (day is not None or text.startswith("[")):
+        for _, stated in asked.stated(_messages(text, day), "entities"):
+            kinds |= entities_of(stated.fact)
     return [{"entity": name, "entity_type": kind} for name, kind in kinds.items()]
 
 
 def _relations(asked: Request, prompt: str) -> Iterator[dict[str, Any]]:
-    said = _day_in(prompt, r"The messages are of (.+?)\.")
-    for message, one in asked.stated(_messages(_material(prompt, "messages"), said), "relations"):
-        source, name, end = one.triple
+    day = _day_in(prompt, r"The messages are of (.+?)\.")
+    for message, stated in asked.stated(_messages(_material(prompt, "messages"), day), "relations"):
+        source, name, end = stated.triple
         yield {
             "source": source,
             "relationship": name,
@@ -215,19 +215,19 @@ def _numbered(text: str) -> Iterator[tuple[int, str]]:
         yield int(match[1]), match[2]
 
 
-def _messages(text: str, said: date | None) -> Iterator[PromptMessage]:
-    """Yield the messages in `text`, dated by the day above each, else by `said`.
+def _messages(text: str, day: date | None) -> Iterator[PromptMessage]:
+    """Yield the messages in `text`, dated by the day above each, else by `day`.
 
     Raises MissingPartError if there is neither.
     """
     for line in text.splitlines():
         if line.startswith("["):
-            said = _day_in(line, r"\[(.+?)\]")
+            day = _day_in(line, r"\[(.+?)\]")
         for number, content in _numbered(line):
-            if said is None:
+            if day is None:
                 raise MissingPartError("a day")
             speaker, _, words = content.partition(": ")
-            yield PromptMessage(number, speaker, words, said)
+            yield PromptMessage(number, speaker, words, day)
 
 
 def _day_in(text: str, pattern: str) -> date | None:

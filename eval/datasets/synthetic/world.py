@@ -129,7 +129,7 @@ def paths(hops: int) -> list[tuple[str, ...]]:
         chain
         for chain in product(RELATIONS, repeat=hops)
         if (hops == 1 or RELATIONS[chain[0]][0] == "person")
-        and all(RELATIONS[one][1] == RELATIONS[other][0] for one, other in pairwise(chain))
+        and all(RELATIONS[link][1] == RELATIONS[other][0] for link, other in pairwise(chain))
     ]
 
 
@@ -165,7 +165,7 @@ class SmallWorld:
     def former(self, current: WorldQuestion) -> WorldQuestion:
         """Ask for an earlier value of the first fact of `current`."""
         key = current.subject, current.chain[0]
-        stated = [one for one in self.statements if one.fact.key == key]
+        stated = [statement for statement in self.statements if statement.fact.key == key]
         at = self._random.randrange(len(stated) - 1)
         value, evidence = stated[at].fact.value, (stated[at].turn,)
         until = stated[at + 1].turn
@@ -182,8 +182,8 @@ class SmallWorld:
 
     def unanswerable(self, current: WorldQuestion) -> WorldQuestion:
         """Ask for a fact about the subject of `current` that is never stated."""
-        others = [one for one, (of, _) in RELATIONS.items() if of == "person"]
-        others = [one for one in others if one != current.chain[0]]
+        others = [relation for relation, (of, _) in RELATIONS.items() if of == "person"]
+        others = [relation for relation in others if relation != current.chain[0]]
         return WorldQuestion(current.subject, (self._random.choice(others),), None, ())
 
     def near(self) -> None:
@@ -199,14 +199,14 @@ class SmallWorld:
 
         Raises InputError if the parameters allow no such turns.
         """
-        turns, one = self._parameters.turns, self._parameters.tellers == "one"
+        turns, one_teller = self._parameters.turns, self._parameters.tellers == "one"
         taken: list[int] = []
         for turn in self._free:
             if len(taken) == number:
                 break
             same_speaker = not any((other - turn) % turns % 2 for other in taken)
             apart = all(other // turns != turn // turns for other in taken)
-            if (same_speaker or not one) and (apart or not self._parameters.past):
+            if (same_speaker or not one_teller) and (apart or not self._parameters.past):
                 taken.append(turn)
         if len(taken) < number:
             raise InputError(
@@ -226,9 +226,9 @@ def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Qu
     count = parameters.chains
     chains = [world.chain() for _ in range(count)]
     visits = [world.visit() for _ in range(int(count * _VISITS))]
-    personal = [one for one in chains if RELATIONS[one.chain[0]][0] == "person"]
-    unanswerable = [world.unanswerable(one) for one in personal[: max(count // 4, 1)]]
-    former = [world.former(one) for one in chains] if parameters.past else []
+    personal = [chain for chain in chains if RELATIONS[chain.chain[0]][0] == "person"]
+    unanswerable = [world.unanswerable(chain) for chain in personal[: max(count // 4, 1)]]
+    former = [world.former(chain) for chain in chains] if parameters.past else []
     for _ in range((parameters.sessions * parameters.turns - parameters.informative) // 2):
         world.near()
     speakers = (names.new("person", first=True), names.new("person", first=True))
@@ -245,7 +245,7 @@ def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Qu
             day = stated + (days[asked.until] - stated) // 2
         elif place_of(asked.chain[0]):
             category = _TEMPORAL
-            visit = next(one for one in world.statements if one.turn == asked.evidence[0])
+            visit = next(claim for claim in world.statements if claim.turn == asked.evidence[0])
             gold = language.days_before(days[visit.turn], visit.back)
         elif gold is None:
             category = ADVERSARIAL
@@ -261,7 +261,7 @@ def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Qu
         )
 
     asked = [*chains, *visits, *unanswerable, *former]
-    return conversation, [question(index, one) for index, one in enumerate(asked)]
+    return conversation, [question(index, query) for index, query in enumerate(asked)]
 
 
 def _sessions(
@@ -272,7 +272,7 @@ def _sessions(
     random: Random,
 ) -> Iterator[Session]:
     """Yield the sessions, three to ten days apart, at any minute of the day."""
-    by_turn = {one.turn: one for one in statements}
+    by_turn = {statement.turn: statement for statement in statements}
     day = datetime(2023, 1, 9)
     for number in range(parameters.sessions):
         time = day + timedelta(minutes=random.randrange(24 * 60))

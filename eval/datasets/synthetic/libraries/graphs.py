@@ -37,8 +37,10 @@ def cognee(asked: Request) -> Message | None:
     if name == "KnowledgeGraph":
         return json_message(_graph(asked, text))
     if name == "SummarizedContent":
-        said = asked.noticed(text, "cognee summary")
-        facts = [f"- {one.text}" for one in said if any(read(one.text, one.day))]
+        messages = asked.noticed(text, "cognee summary")
+        facts = [
+            f"- {message.text}" for message in messages if any(read(message.text, message.day))
+        ]
         return json_message({"summary": "\n".join(["Facts:", *facts]), "description": ""})
     return None
 
@@ -46,9 +48,9 @@ def cognee(asked: Request) -> Message | None:
 def _graph(asked: Request, text: str) -> dict[str, list[dict[str, str]]]:
     kinds: dict[str, str] = {}
     edges = []
-    for message, one in asked.stated(text, "cognee graph"):
-        source, relation, target = one.triple
-        kinds |= entities_of(one.fact)
+    for message, stated in asked.stated(text, "cognee graph"):
+        source, relation, target = stated.triple
+        kinds |= entities_of(stated.fact)
         edges.append(
             {
                 "source_node_id": source,
@@ -64,7 +66,7 @@ def _graph(asked: Request, text: str) -> dict[str, list[dict[str, str]]]:
     return {"nodes": nodes, "edges": edges}
 
 
-_HIPPORAG: Final = {name: re.compile(one) for name, one in PROMPTS["hipporag"].items()}
+_HIPPORAG: Final = {name: re.compile(pattern) for name, pattern in PROMPTS["hipporag"].items()}
 _MOST_FACTS: Final = 4  # as the prompt demands
 
 
@@ -77,11 +79,11 @@ def hipporag(asked: Request) -> Message | None:
     first, last = asked.contents[0], asked.contents[-1]
     if _HIPPORAG["entities"].match(first):
         facts = asked.stated(last, "hipporag entities")
-        names = dict.fromkeys(name for _, one in facts for name in entities_of(one.fact))
+        names = dict.fromkeys(name for _, stated in facts for name in entities_of(stated.fact))
         return json_message({"named_entities": list(names)})
     if _HIPPORAG["triples"].match(first) and (match := _HIPPORAG["paragraph"].search(last)):
         facts = asked.stated(match[1], "hipporag triples")
-        return json_message({"triples": [one.triple for _, one in facts]})
+        return json_message({"triples": [stated.triple for _, stated in facts]})
     if _HIPPORAG["filter"].match(first) and (match := _HIPPORAG["candidates"].search(last)):
         needed = {"fact": _relevant(match[1], json.loads(match[2])["fact"])}
         fields = f"[[ ## fact_after_filter ## ]]\n{json.dumps(needed)}\n\n"
@@ -97,17 +99,17 @@ def _relevant(question: str, candidates: list[list[str]]) -> list[list[str]]:
         return []
     language, (subject, chain, _) = parsed
     if (place := place_of(chain[0])) is not None:
-        return [one for one in candidates if one == [subject.lower(), "visited", place.lower()]]
+        return [row for row in candidates if row == [subject.lower(), "visited", place.lower()]]
     subjects, needed = {subject.lower()}, list[list[str]]()
     for relation in chain:
         name = language.names[relation]
-        rows = [one for one in candidates if one[0] in subjects and one[1] == name]
+        rows = [row for row in candidates if row[0] in subjects and row[1] == name]
         needed += rows
-        subjects = {one[2] for one in rows}
+        subjects = {row[2] for row in rows}
     return needed[:_MOST_FACTS]
 
 
-_LIGHTRAG: Final = {name: re.compile(one) for name, one in PROMPTS["lightrag"].items()}
+_LIGHTRAG: Final = {name: re.compile(pattern) for name, pattern in PROMPTS["lightrag"].items()}
 
 
 def lightrag(asked: Request) -> Message | None:
@@ -122,7 +124,7 @@ def lightrag(asked: Request) -> Message | None:
         themes, details = list[str](), [query[1]]
         if (parsed := parse_question(query[1])) is not None:
             language, (subject, chain, _) = parsed
-            themes, details = [language.names.get(one, one) for one in chain], [subject]
+            themes, details = [language.names.get(link, link) for link in chain], [subject]
         return json_message({"high_level_keywords": themes, "low_level_keywords": details})
     described = _LIGHTRAG["descriptions"].search(last)
     if described:  # nothing is left out, as the prompt demands
@@ -141,12 +143,12 @@ def lightrag(asked: Request) -> Message | None:
 def _rows(asked: Request, passage: str, step: str) -> list[str]:
     """Return the rows of entities, then those of relations, each once."""
     entities, relations = dict[str, None](), dict[str, None]()
-    for message, one in asked.stated(passage, step):
-        source, name, target = one.triple
-        said = message.text if one.fact.place else one.sentence
-        for entity, kind in entities_of(one.fact).items():
-            entities["<|#|>".join(("entity", entity, kind, said))] = None
-        relations["<|#|>".join(("relation", source, target, name, said))] = None
+    for message, stated in asked.stated(passage, step):
+        source, name, target = stated.triple
+        text = message.text if stated.fact.place else stated.sentence
+        for entity, kind in entities_of(stated.fact).items():
+            entities["<|#|>".join(("entity", entity, kind, text))] = None
+        relations["<|#|>".join(("relation", source, target, name, text))] = None
     return [*entities, *relations]
 
 
@@ -174,19 +176,17 @@ def _graphiti_entities(asked: Request, prompt: str) -> dict[str, Rows]:
     names: dict[str, None] = {}
     for message in asked.noticed(part(prompt, "CURRENT MESSAGE"), "graphiti entities"):
         names[message.speaker] = None
-        for one in read(message.text, message.day):
-            names |= dict.fromkeys(entities_of(one.fact))
+        for stated in read(message.text, message.day):
+            names |= dict.fromkeys(entities_of(stated.fact))
     return {"extracted_entities": [{"name": name, "entity_type_id": 0} for name in names]}
 
 
 def _graphiti_resolutions(_: Request, prompt: str) -> dict[str, Rows]:
-    known = {
-        row["name"]: row["candidate_id"] for row in _graphiti_rows(prompt, "EXISTING ENTITIES")
-    }
+    ids = {row["name"]: row["candidate_id"] for row in _graphiti_rows(prompt, "EXISTING ENTITIES")}
     return {
         "entity_resolutions": [
             {"id": row["id"], "name": row["name"]}
-            | {"duplicate_candidate_id": known.get(row["name"], -1)}
+            | {"duplicate_candidate_id": ids.get(row["name"], -1)}
             for row in _graphiti_rows(prompt, "ENTITIES")
         ]
     }
@@ -195,21 +195,21 @@ def _graphiti_resolutions(_: Request, prompt: str) -> dict[str, Rows]:
 def _graphiti_edges(asked: Request, prompt: str) -> dict[str, Rows]:
     """Return edges: a fact is valid from the day it is stated, a visit from its day."""
     of_message = datetime.fromisoformat(part(prompt, "REFERENCE_TIME").partition(" #")[0].strip())
-    known = {row["name"] for row in _graphiti_rows(prompt, "ENTITIES")}
+    entities = {row["name"] for row in _graphiti_rows(prompt, "ENTITIES")}
     rows = []
-    said = part(prompt, "CURRENT_MESSAGE")
-    for _, one in asked.stated(said, "graphiti edges", of_message.date()):
-        source, name, target = one.triple
-        if not {source, target} <= known:
+    message = part(prompt, "CURRENT_MESSAGE")
+    for _, stated in asked.stated(message, "graphiti edges", of_message.date()):
+        source, name, target = stated.triple
+        if not {source, target} <= entities:
             continue
-        visited = one.language.parse(one.fact.value) if one.fact.place else None
+        visited = stated.language.parse(stated.fact.value) if stated.fact.place else None
         since = datetime.combine(visited, time(), UTC) if visited else of_message
         rows.append(
             {
                 "source_entity_name": source,
                 "target_entity_name": target,
                 "relation_type": name.upper().replace(" ", "_"),
-                "fact": one.sentence,
+                "fact": stated.sentence,
                 "valid_at": since.astimezone(UTC).isoformat().replace("+00:00", "Z"),
                 "invalid_at": None,
             }
@@ -223,7 +223,7 @@ def _compared(_: Request, prompt: str) -> dict[str, list[int]]:
     duplicates, contradicted = list[int](), list[int]()
     for name in ("EXISTING FACTS", "FACT INVALIDATION CANDIDATES"):
         for row in literal_eval(part(prompt, name)):  # a Python literal, not JSON
-            for old in (one.fact for one in read(row["fact"])):
+            for old in (stated.fact for stated in read(row["fact"])):
                 value = new.get(old.key)
                 if value == old.value and name == "EXISTING FACTS":
                     duplicates.append(row["idx"])

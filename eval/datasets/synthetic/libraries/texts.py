@@ -23,7 +23,7 @@ from eval.datasets.synthetic.reading import (
     read,
 )
 
-_LANGMEM: Final = {name: re.compile(one) for name, one in PROMPTS["langmem"].items()}
+_LANGMEM: Final = {name: re.compile(pattern) for name, pattern in PROMPTS["langmem"].items()}
 
 
 class _Fact(NamedTuple):
@@ -43,16 +43,16 @@ def langmem(asked: Request) -> Message | None:
     if "Memory" not in asked.tools or session is None:
         return None
     shown = _LANGMEM["stored"].findall(asked.contents[0])  # memories are Python literals
-    stored = [(name, one) for name, row in shown for one in _facts(literal_eval(row)["content"])]
-    said = asked.noticed(session[2], "langmem")
-    latest = {one.key: one for message in said for one in _facts(message.text)}
+    stored = [(name, fact) for name, row in shown for fact in _facts(literal_eval(row)["content"])]
+    messages = asked.noticed(session[2], "langmem")
+    latest = {fact.key: fact for message in messages for fact in _facts(message.text)}
     calls: list[tuple[str, dict[str, Any]]] = []
     for new in latest.values():
-        old = [(name, one) for name, one in stored if one.key == new.key]
+        old = [(name, fact) for name, fact in stored if fact.key == new.key]
         if not old:
             calls.append(("Memory", {"content": new.words}))
         edit = {"op": "replace", "path": "/content", "value": new.words}
-        calls += [_patch(name, [edit]) for name, one in old if one.value != new.value]
+        calls += [_patch(name, [edit]) for name, fact in old if fact.value != new.value]
     if not calls and shown and asked.body.get("tool_choice") == "required":
         calls = [_patch(shown[0][0], [])]
     return calling(calls, "Nothing new.")
@@ -65,9 +65,9 @@ def _patch(name: str, edits: list[dict[str, str]]) -> tuple[str, dict[str, Any]]
 
 def _facts(text: str) -> Iterator[_Fact]:
     """Yield the facts in `text`; a visit's key includes its day, so only equal words are equal."""
-    for one in read(text, ANY_DAY):
-        if not one.fact.place:
-            yield _Fact(one.fact.key, one.fact.value, one.sentence)
+    for stated in read(text, ANY_DAY):
+        if not stated.fact.place:
+            yield _Fact(stated.fact.key, stated.fact.value, stated.sentence)
     for language in LANGUAGES.values():
         for match in re.finditer(language.visit.format(**language.patterns), text):
             key = match["s"], f"{VISIT}{match['v']} {match['d']}"
@@ -86,20 +86,20 @@ def letta(asked: Request) -> Message | None:
     """
     if _INSERT not in asked.tools:
         return None
-    said = [one for one in asked.body["messages"] if one["role"] != "system"]
-    last = max((i for i, one in enumerate(said) if one["role"] == "user"), default=0)
-    calls = [call for one in said[last:] for call in one.get("tool_calls") or ()]
+    messages = [message for message in asked.body["messages"] if message["role"] != "system"]
+    last = max((i for i, message in enumerate(messages) if message["role"] == "user"), default=0)
+    calls = [call for message in messages[last:] for call in message.get("tool_calls") or ()]
     inserted = {json.loads(call["function"]["arguments"])["content"] for call in calls}
-    for message, _ in asked.stated(str(said[last]["content"]), "letta"):
+    for message, _ in asked.stated(str(messages[last]["content"]), "letta"):
         if message.text not in inserted:
             answer = calling([(_INSERT, {"content": message.text})], "")
-            answer["tool_calls"][0]["id"] = f"call_{len(said)}"  # the library merges equal ids
+            answer["tool_calls"][0]["id"] = f"call_{len(messages)}"  # the library merges equal ids
             return answer
     return calling([], "Noted.")
 
 
 Rows = list[dict[str, Any]]
-_MEM0AI: Final = {name: re.compile(one) for name, one in PROMPTS["mem0ai"].items()}
+_MEM0AI: Final = {name: re.compile(pattern) for name, pattern in PROMPTS["mem0ai"].items()}
 
 
 def mem0ai(asked: Request) -> Message | None:
@@ -110,7 +110,7 @@ def mem0ai(asked: Request) -> Message | None:
     separate calls, which overlook messages independently.
     """
     contents, last = asked.contents, asked.contents[-1]
-    parts = (one.partition("\n") for one in _MEM0AI["section"].split(last)[1:])
+    parts = (section.partition("\n") for section in _MEM0AI["section"].split(last)[1:])
     sections = {name: text.strip() for name, _, text in parts}
     if {"Existing Memories", "New Messages", "Observation Date"} <= sections.keys():
         return json_message({"memory": list(_added(asked, sections))})
@@ -121,7 +121,7 @@ def mem0ai(asked: Request) -> Message | None:
     today = _MEM0AI["today"].search(contents[0])
     if today is not None and last.startswith("Input:\n"):
         facts = _stated(asked, last, "facts", date.fromisoformat(today[1]))
-        return json_message({"facts": list(dict.fromkeys(one.sentence for one in facts))})
+        return json_message({"facts": list(dict.fromkeys(stated.sentence for stated in facts))})
     if "retrieved facts" in last and (lists := _MEM0AI["list"].findall(last)):
         *shown, new = map(literal_eval, lists)
         return json_message({"memory": _memories(shown[0] if shown else [], new)})
@@ -133,36 +133,36 @@ def _added(asked: Request, sections: dict[str, str]) -> Iterator[dict[str, Any]]
     links to the memories with the same subject.
     """
     shown = json.loads(sections["Existing Memories"])
-    known = [(row["id"], fact) for row in shown for _, fact in read(row["text"])]
+    stored = [(row["id"], fact) for row in shown for _, fact in read(row["text"])]
     day = date.fromisoformat(sections["Observation Date"])
-    facts = {fact for _, fact in known}
-    said = _MEM0AI["role"].sub("", sections["New Messages"])
-    new = {one.fact: one for _, one in asked.stated(said, "mem0ai", day) if one.fact not in facts}
-    for number, one in enumerate(new.values()):
-        linked = dict.fromkeys(name for name, old in known if old.subject == one.fact.subject)
-        row = {"id": str(number), "text": one.sentence}
+    facts = {fact for _, fact in stored}
+    pairs = asked.stated(_MEM0AI["role"].sub("", sections["New Messages"]), "mem0ai", day)
+    new = {stated.fact: stated for _, stated in pairs if stated.fact not in facts}
+    for number, stated in enumerate(new.values()):
+        linked = dict.fromkeys(name for name, old in stored if old.subject == stated.fact.subject)
+        row = {"id": str(number), "text": stated.sentence}
         yield row | {"attributed_to": "user", "linked_memory_ids": list(linked)}
 
 
 def _stated(asked: Request, text: str, step: str, day: date = date.max) -> Iterator[Stated]:
     """Yield the facts in lines such as `user: Ada: content`, with or without the role."""
-    for _, one in asked.stated(_MEM0AI["role"].sub("", text), f"mem0ai_graph/{step}", day):
-        yield one
+    for _, stated in asked.stated(_MEM0AI["role"].sub("", text), f"mem0ai_graph/{step}", day):
+        yield stated
 
 
 def _memories(shown: Rows, new: list[str]) -> Rows:
     """Return all memories with their events. If several shown memories have former values of a
     fact, the first is updated and the others are deleted.
     """
-    latest = {one.fact.key: one for text in new for one in read(text)}
-    old = [[one.fact for one in read(row["text"])] for row in shown]
-    stated = {one.fact for one in latest.values()}
-    placed = {fact.key for facts in old for fact in facts if fact in stated}
+    latest = {stated.fact.key: stated for text in new for stated in read(text)}
+    old = [[stated.fact for stated in read(row["text"])] for row in shown]
+    current = {stated.fact for stated in latest.values()}
+    placed = {fact.key for facts in old for fact in facts if fact in current}
     rows: Rows = []
     for row, facts in zip(shown, old, strict=True):
         rows.append({"id": row["id"], "text": row["text"], "event": "NONE"})
         for fact in facts:
-            if fact.key not in latest or fact in stated:
+            if fact.key not in latest or fact in current:
                 continue
             if fact.key in placed:
                 rows[-1]["event"] = "DELETE"
@@ -170,23 +170,23 @@ def _memories(shown: Rows, new: list[str]) -> Rows:
                 placed.add(fact.key)
                 text = latest[fact.key].sentence
                 rows[-1] |= {"text": text, "event": "UPDATE", "old_memory": row["text"]}
-    for key, one in latest.items():
+    for key, stated in latest.items():
         if key not in placed:
-            rows.append({"id": str(len(rows)), "text": one.sentence, "event": "ADD"})
+            rows.append({"id": str(len(rows)), "text": stated.sentence, "event": "ADD"})
     return rows
 
 
 def _entities(asked: Request, text: str) -> Message:
     kinds = entities_asked_for(text)
-    for one in _stated(asked, text, "entities"):
-        kinds |= entities_of(one.fact)
+    for stated in _stated(asked, text, "entities"):
+        kinds |= entities_of(stated.fact)
     rows = [{"entity": name, "entity_type": kind} for name, kind in kinds.items()]
     return calling([("extract_entities", {"entities": rows})], "")
 
 
 def _relations(asked: Request, text: str) -> Message:
     stated = _stated(asked, text.partition("Text: ")[2], "relations")
-    rows = [dict(zip(_ENDS, one.triple, strict=True)) for one in stated]
+    rows = [dict(zip(_ENDS, fact.triple, strict=True)) for fact in stated]
     return calling([("establish_relationships", {"entities": rows})], "")
 
 
@@ -194,9 +194,9 @@ def _outdated(asked: Request, text: str) -> Message:
     """Return the stored relations, in the library's spelling, that a new one replaces."""
     stored, _, new = text.partition("New Information: ")
     ends: dict[tuple[str, ...], str] = {}
-    for one in _stated(asked, new, "outdated"):
-        if not one.fact.place:
-            *start, end = (name.lower().replace(" ", "_") for name in one.triple)
+    for stated in _stated(asked, new, "outdated"):
+        if not stated.fact.place:
+            *start, end = (name.lower().replace(" ", "_") for name in stated.triple)
             ends[tuple(start)] = end
     calls = [
         ("delete_graph_memory", dict(zip(_ENDS, row, strict=True)))
