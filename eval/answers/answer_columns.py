@@ -39,10 +39,10 @@ def answer_columns(sheet: Sheet) -> list[str]:
     if right:
         rank = rank_of("answer", right[0])
         if rank == _PATTERN:
-            return [one for one in right if rank_of("answer", one) == rank]
-        others = (one for one in right[1:] if sheet.gold(one) is not None)
-        listed = (one for one in others if rank_of("answer", one) < _PATTERN)
-        return [right[0], *(one for one in listed if _differ(sheet, right[0], one))]
+            return [column for column in right if rank_of("answer", column) == rank]
+        others = (column for column in right[1:] if sheet.gold(column) is not None)
+        listed = (column for column in others if rank_of("answer", column) < _PATTERN)
+        return [right[0], *(column for column in listed if _differ(sheet, right[0], column))]
     certain = [column for column in filled if not named("gold", [column])]
     if not certain:
         unlisted = _texts(sheet)
@@ -51,25 +51,25 @@ def answer_columns(sheet: Sheet) -> list[str]:
     return [*certain, *filled, *by_name][:1]
 
 
-def _differ(sheet: Sheet, one: str, other: str) -> bool:
+def _differ(sheet: Sheet, column: str, other: str) -> bool:
     """Return whether most rows have different texts in both columns."""
-    cells = zip(sheet.columns[one], sheet.columns[other], strict=True)
+    cells = zip(sheet.columns[column], sheet.columns[other], strict=True)
     texts = [(str(a).strip(), str(b).strip()) for a, b in cells if not (blank(a) or blank(b))]
     return sum(a != b for a, b in texts) > MOST * sheet.rows
 
 
 def _texts(sheet: Sheet) -> list[str]:
     """Return the unlisted columns that may be the answer."""
-    found = [column for column in sheet.free if _may_answer(sheet, column)]
+    columns = [column for column in sheet.free if _may_answer(sheet, column)]
     narrower: list[Callable[[str], bool]] = [
         lambda column: not PATTERNS["other_text"].search(snake(column)),
         lambda column: sheet.closeness(column) >= _CLOSE,
         lambda column: bool(PATTERNS["answer_hint"].search(snake(column))),
     ]
     for fits_better in narrower:
-        if len(found) > 1:
-            found = [column for column in found if fits_better(column)] or found
-    return found
+        if len(columns) > 1:
+            columns = [column for column in columns if fits_better(column)] or columns
+    return columns
 
 
 def _may_answer(sheet: Sheet, column: str) -> bool:
@@ -78,7 +78,7 @@ def _may_answer(sheet: Sheet, column: str) -> bool:
         return False
     filled = sheet.filled[column]
     return (
-        all(isinstance(one, str) for one in filled)
+        all(isinstance(value, str) for value in filled)
         and sheet.distinct(column) > max(1, len(filled) // _REPEATED)
         and sheet.length(column) < _CONTEXT
         and sheet.verdicts(column) < MOST
@@ -92,7 +92,7 @@ def verdict_columns(sheet: Sheet) -> dict[str, tuple[str, ...]]:
     free = sheet.own
     groups = _groups(sheet, free)
     grouped = {column for group in groups for column in group}
-    single = [one for one in free if one not in grouped and _fits(sheet, one)]
+    single = [column for column in free if column not in grouped and _fits(sheet, column)]
     by_name = named("judge", single)
     others = sorted((c for c in single if c not in by_name), key=lambda c: not _hinted(c))
     candidates = [*((c,) for c in by_name), *groups, *((c,) for c in others)]
@@ -101,9 +101,9 @@ def verdict_columns(sheet: Sheet) -> dict[str, tuple[str, ...]]:
         return {"judge": (empty[0],)} if empty and rank_of("judge", empty[0]) == _OWN else {}
     judge = candidates[0]
     several = [
-        one
-        for one in candidates[1:]
-        if len(one) > 1 or (named("judge_runs", one) and _listed(sheet, one[0]))
+        group
+        for group in candidates[1:]
+        if len(group) > 1 or (named("judge_runs", group) and _listed(sheet, group[0]))
     ]
     columns = {"judge": judge}
     if several and len(judge) == 1 and not _listed(sheet, judge[0]):
@@ -118,12 +118,12 @@ def _groups(sheet: Sheet, free: Sequence[str]) -> list[tuple[str, ...]]:
         for stem in {column.rpartition(".")[0], PATTERNS["number"].sub("", column)}:
             if stem and stem != column and _hinted(stem):
                 by_stem.setdefault(stem, []).append(column)
-    found: list[tuple[str, ...]] = []
+    groups: list[tuple[str, ...]] = []
     for columns in sorted(by_stem.values(), key=len, reverse=True):
-        left = [one for one in columns if not any(one in group for group in found)]
-        if len(left) > 1 and all(sheet.verdicts(one, fractions=False) >= _ALL for one in left):
-            found.append(tuple(left))
-    return found
+        left = [name for name in columns if not any(name in group for group in groups)]
+        if len(left) > 1 and all(sheet.verdicts(name, fractions=False) >= _ALL for name in left):
+            groups.append(tuple(left))
+    return groups
 
 
 def _words(column: str) -> list[str]:
@@ -158,7 +158,7 @@ def _fits(sheet: Sheet, column: str) -> bool:
         return sheet.verdicts(column) >= _ALL
     if sheet.verdicts(column, fractions=False) < _ALL:
         return False
-    if len({str(one).lower() for one in filled}) < 2:
+    if len({str(value).lower() for value in filled}) < 2:
         return False
     apart, _, _ = _separation(sheet, [column])
     return _hinted(column) if apart is None else apart >= _APART
@@ -191,12 +191,12 @@ def _separation(sheet: Sheet, columns: Sequence[str]) -> tuple[float | None, int
     answer = sheet.first("answer")
     for number, overlap in enumerate(sheet.close(answer) if answer else ()):
         cells = (sheet.columns[column][number] for column in columns)
-        means = [mean for one in cells if (mean := mean_verdict(one)) is not None]
+        means = [mean for cell in cells if (mean := mean_verdict(cell)) is not None]
         if means and overlap is not None:
             (passed if fmean(means) > _PASS else failed).append(overlap)
     passed, failed = passed[:_PAIRS], failed[:_PAIRS]
     counts = len(passed), len(failed)
     if not all(counts):
         return None, *counts
-    wins = sum((one > two) + 0.5 * (one == two) for one in passed for two in failed)
+    wins = sum((high > low) + 0.5 * (high == low) for high in passed for low in failed)
     return wins / (counts[0] * counts[1]), *counts

@@ -60,9 +60,9 @@ def propose(
     `dataset`: None where names alone have to decide. `given`: columns that the user has named.
     """
     index = None if dataset is None else QuestionIndex(dataset)
-    found = [_propose(one, index, given or Layout()) for one in lists]
-    best = max(found, key=lambda one: (one.problem is None, one.matched, one.rows.count))
-    rivals = [one.rows.path for one in found if one is best or _are_rivals(best, one)]
+    proposals = [_propose(rows, index, given or Layout()) for rows in lists]
+    best = max(proposals, key=lambda p: (p.problem is None, p.matched, p.rows.count))
+    rivals = [p.rows.path for p in proposals if p is best or _are_rivals(best, p)]
     if best.problem is not None or len(rivals) < 2:
         return best
     names = shown(", ".join(rivals))
@@ -73,41 +73,41 @@ def propose(
 def _propose(rows: RowList, index: QuestionIndex | None, given: Layout) -> Proposal:
     sheet = Sheet(rows.sample, index)
     problem, doubt = _assign(sheet, given)
-    meanings = {one: field for field, several in sheet.fields.items() for one in several}
+    meanings = {column: field for field, several in sheet.fields.items() for column in several}
     shares = {
-        one: FINDERS["judge" if field == "judge_runs" else field].share(sheet, one)
-        for one, field in meanings.items()
+        column: FINDERS["judge" if field == "judge_runs" else field].share(sheet, column)
+        for column, field in meanings.items()
     }
     table = tuple(
         Column(name, meanings.get(name), shares.get(name), sheet.example(name))
         for name in sheet.columns
     )
-    known = sheet.rows if index is None else sum(map(bool, sheet.known))
+    matched = sheet.rows if index is None else sum(map(bool, sheet.known))
     texts = {*sheet.fields.get("question", ()), *sheet.fields.get("answer", ())}
     if len(texts) > 1 and texts <= sheet.inherited:
-        known = 0  # a list within a row, such as what was retrieved
-    return Proposal(rows, sheet.fields, table, problem, rows.count * known / sheet.rows, doubt)
+        matched = 0  # a list within a row, such as what was retrieved
+    return Proposal(rows, sheet.fields, table, problem, rows.count * matched / sheet.rows, doubt)
 
 
-def _are_rivals(one: Proposal, other: Proposal) -> bool:
-    """Return whether `other` is about as good as `one`, the best, and both answer half of their
-    questions in common, mostly differently.
+def _are_rivals(best: Proposal, other: Proposal) -> bool:
+    """Return whether `other` is about as good as `best`, and both answer half of their questions in
+    common, mostly differently.
     """
-    if other.problem is not None or other.matched < _CLOSE_TO_BEST * one.matched:
+    if other.problem is not None or other.matched < _CLOSE_TO_BEST * best.matched:
         return False
-    first, second = _answers(one), _answers(other)
+    first, second = _answers(best), _answers(other)
     common = first.keys() & second.keys()
     if len(common) <= _MANY * min(len(first), len(second)):
         return False
     return sum(first[key] != second[key] for key in common) > _MANY * len(common)
 
 
-def _answers(one: Proposal) -> dict[str, str]:
+def _answers(proposal: Proposal) -> dict[str, str]:
     """Return the answers by question, in the sample; none without both columns."""
-    if not one.columns.keys() >= {"question", "answer"}:
+    if not proposal.columns.keys() >= {"question", "answer"}:
         return {}
-    question, answer = one.columns["question"][0], one.columns["answer"][0]
-    rows = (item.fields for item in one.rows.sample)
+    question, answer = proposal.columns["question"][0], proposal.columns["answer"][0]
+    rows = (item.fields for item in proposal.rows.sample)
     return {normalise(str(row.get(question))): str(row.get(answer)).strip() for row in rows}
 
 
@@ -119,11 +119,11 @@ def _assign(sheet: Sheet, given: Layout) -> tuple[str | None, str | None]:
     problem = _assign_given(sheet, given)
     for field, finder in () if given.whole else FINDERS.items():
         if field not in sheet.fields:
-            found = finder.find(sheet)
-            if len(rivals := found.get("answer", ())) > 1:
+            columns = finder.find(sheet)
+            if len(rivals := columns.get("answer", ())) > 1:
                 problem = problem or _ambiguous("answer", rivals)
             else:
-                sheet.fields = {**sheet.fields, **found, **sheet.fields}
+                sheet.fields = {**sheet.fields, **columns, **sheet.fields}
     sheet.fields = {field: several for field, several in sheet.fields.items() if several}
     doubt = against(sheet)
     if doubt is not None and "judge" not in given.columns:

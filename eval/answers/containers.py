@@ -119,15 +119,15 @@ def _is_lines(text: str) -> bool:
     first = first_object(text)
     if first is None or text.partition("\n")[2].strip():
         return first is not None
-    return not _has_rows(first) and any(isinstance(one, str) for one in first.values())
+    return not _has_rows(first) and any(isinstance(value, str) for value in first.values())
 
 
 def _has_rows(value: Any) -> bool:
     """Return whether there is a list of objects in `value`."""
     if isinstance(value, dict):
-        return any(_has_rows(one) for one in value.values())
+        return any(_has_rows(member) for member in value.values())
     if isinstance(value, list):
-        return any(isinstance(one, dict) or _has_rows(one) for one in value)
+        return any(isinstance(element, dict) or _has_rows(element) for element in value)
     return False
 
 
@@ -208,14 +208,14 @@ def row_lists(path: Path, wanted: str | None = None) -> Found:
     check_there(path, "correct the path")
     in_folder, name = path.is_dir(), shown(path.name)
     paths, passed = _files(path) if in_folder else ([path], [])
-    documents = [read_document(one) for one in paths]
-    without = [one.source.name for one in documents if in_folder and not _places([one], "")]
+    documents = [read_document(file) for file in paths]
+    without = [doc.source.name for doc in documents if in_folder and not _places([doc], "")]
     lists = [RowList(place, name) for place in _places(documents, name * in_folder)]
     if not lists:
         raise InputError(f"{name}: contains no answers, that is, no list of objects; {BY_ROWS}")
     if wanted is not None:
-        paths_of = ", ".join(repr(one.path) for one in lists)
-        lists = [one for one in lists if _plain(one.path) == _plain(wanted)]
+        paths_of = ", ".join(repr(rows.path) for rows in lists)
+        lists = [rows for rows in lists if _plain(rows.path) == _plain(wanted)]
         if not lists:
             raise InputError(
                 f"{name}: no list of objects at {wanted!r:.80}; --rows may be {paths_of}"
@@ -229,7 +229,7 @@ def _places(documents: Sequence[Document], folder: str) -> list[Place]:
 
     `folder`: the folder that contains the documents, or "".
     """
-    found: list[Place] = []
+    row_places: list[Place] = []
     for kind in (JSON, LINES, CSV):
         spots = []
         for document in documents:
@@ -238,8 +238,8 @@ def _places(documents: Sequence[Document], folder: str) -> list[Place]:
             for place, value in document.values if document.kind == kind else ():
                 spots.append(Spot(value, ": ".join(filter(None, (name, place))), groups))
         root = "" if kind == JSON else kind + ELEMENT
-        found += places(root, spots, rows=kind != JSON)[0]
-    return found
+        row_places += places(root, spots, rows=kind != JSON)[0]
+    return row_places
 
 
 def _item(row: Spot) -> Item:
@@ -261,23 +261,23 @@ def _cut(row: Item) -> Item:
 def _files(folder: Path) -> tuple[list[Path], list[str]]:
     """Return the files of answers in `folder`, 2 before 10, and the names of the others."""
     inside = sorted(
-        (one for one in folder.iterdir() if not one.name.startswith(".")),
-        key=lambda one: [
+        (path for path in folder.iterdir() if not path.name.startswith(".")),
+        key=lambda path: [
             (len(part), part) if part.isdigit() else (0, part)
-            for part in re.split("([0-9]+)", one.name)
+            for part in re.split("([0-9]+)", path.name)
         ],
     )
     answers = [
-        one
-        for one in inside
-        if one.name.lower().removesuffix(".gz").endswith(_KINDS) and one.is_file()
+        path
+        for path in inside
+        if path.name.lower().removesuffix(".gz").endswith(_KINDS) and path.is_file()
     ]
     if not answers:
         raise InputError(
             f"{shown(folder)}: no file of answers in this folder ({', '.join(_KINDS)}); "
             "name the file, or the folder that contains it"
         )
-    return answers, [one.name for one in inside if one not in answers]
+    return answers, [path.name for path in inside if path not in answers]
 
 
 def _plain(path: str) -> str:

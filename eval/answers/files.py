@@ -72,8 +72,8 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
     cannot be read, UnclearColumnsError if there is no column of answers or of questions, or if the
     unit of times is unclear. An answer that is the message of an error is one.
     """
-    found = row_lists(path, None if layout is None else layout.rows)
-    proposal = propose(found.lists, dataset, layout)
+    contents = row_lists(path, None if layout is None else layout.rows)
+    proposal = propose(contents.lists, dataset, layout)
     name, problem = path.name, proposal.problem
     rows: tuple[AnswerRow, ...] = ()
     if problem is None and proposal.rows.count > _MOST:
@@ -87,12 +87,12 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
         problem = _doubtful_times(rows, proposal.columns, () if layout is None else layout.columns)
     if problem is not None:
         raise UnclearColumnsError(f"{name}: {problem}", proposal)
-    source, *others = found.sources
+    source, *others = contents.sources
     if others:
-        listed = "".join(f"{one.sha256}  {one.name}\n" for one in found.sources)
+        listed = "".join(f"{file.sha256}  {file.name}\n" for file in contents.sources)
         sha256 = hashlib.sha256(listed.encode()).hexdigest()
-        source = SourceFile(name, sum(one.bytes for one in found.sources), sha256)
-    return AnswerFile(source, found.sources, found.passed_over, proposal, rows)
+        source = SourceFile(name, sum(file.bytes for file in contents.sources), sha256)
+    return AnswerFile(source, contents.sources, contents.passed_over, proposal, rows)
 
 
 class _Reader:
@@ -103,11 +103,11 @@ class _Reader:
     ) -> None:
         self._name, self._columns = name, columns
         # Most fields have no column, which is found once, not for each row.
-        self._parsed = {name: one for name, one in _PARSERS.items() if columns.get(name)}
-        self._summed = {name: one for name, one in _SUMS.items() if columns.get(name)}
+        self._parsed = {name: parser for name, parser in _PARSERS.items() if columns.get(name)}
+        self._summed = {name: parser for name, parser in _SUMS.items() if columns.get(name)}
         self._reported = [name for name in reported() if name in self._parsed]
         # Where a history has one question, the history's id is the question's.
-        asked = [] if dataset is None else [one.conversation for one in dataset.questions]
+        asked = [] if dataset is None else [question.conversation for question in dataset.questions]
         self._conversations = set(asked)
         self._single = len(self._conversations) == len(asked)
         self._types = (TYPES if dataset is None else dataset.types).values()
@@ -117,26 +117,26 @@ class _Reader:
 
         def cells(name: str, parse: Callable[[Any], Any]) -> dict[str, Any]:
             """Return the values of a field by column."""
-            found = {}
+            by_column = {}
             for column in self._columns.get(name, ()):
                 try:
-                    found[column] = parse(item.fields.get(column))
+                    by_column[column] = parse(item.fields.get(column))
                 except InputError as error:
                     place = f"{self._name}: {item.place}: {column}"
                     raise InputError(f"{place} {error}") from None
-            return found
+            return by_column
 
         value = dict.fromkeys(_PARSERS) | {
-            name: next(iter(cells(name, one).values())) for name, one in self._parsed.items()
+            name: next(iter(cells(name, parser).values())) for name, parser in self._parsed.items()
         }
         sums = dict.fromkeys(_SUMS) | {
             name: _sum(cells(name, parse)) for name, parse in self._summed.items()
         }
-        label = cells("category", lambda one: values.label(one, self._types))
-        means = [one for one in cells("judge", values.verdict).values() if one is not None]
+        label = cells("category", lambda cell: values.label(cell, self._types))
+        means = [mean for mean in cells("judge", values.verdict).values() if mean is not None]
         runs_in = "judge_runs" if self._columns.get("judge_runs") else "judge"
         columns = self._columns.get(runs_in, ())
-        listed = any(isinstance(values.runs(item.fields.get(one)), list) for one in columns)
+        listed = any(isinstance(values.runs(item.fields.get(column)), list) for column in columns)
         several = len(columns) > 1 or listed
         conversation, index = self._place(item, value["id"], value["conversation"])
         answer = value["answer"] or ""
@@ -151,7 +151,7 @@ class _Reader:
             category=next(iter(label.values()), None),
             judge=sum(means) / len(means) if means else None,
             verdicts=_by_judge(cells(runs_in, values.verdicts), listed) if several else {},
-            reported={one: score for one in self._reported if (score := value[one]) is not None},
+            reported={name: score for name in self._reported if (score := value[name]) is not None},
             **sums,
         )
 
@@ -171,8 +171,8 @@ class _Reader:
                         f"{where}: the id names {sample!r:.60}, and the row {conversation!r:.60}; "
                         "correct one of them"
                     )
-                known = sample in self._conversations
-                conversation, index = sample if known else conversation or sample, int(number)
+                exists = sample in self._conversations
+                conversation, index = sample if exists else conversation or sample, int(number)
         return None if conversation is None else conversation.strip(), index
 
 
@@ -181,7 +181,7 @@ def _sum(cells: Mapping[str, Any]) -> Any:
     if not cells or None in cells.values():
         return None
     return sum(
-        one / 1000 if unit_of(column) == "milliseconds" else one for column, one in cells.items()
+        time / 1000 if unit_of(column) == "milliseconds" else time for column, time in cells.items()
     )
 
 
@@ -189,11 +189,11 @@ def _by_judge(cells: Mapping[str, tuple[bool, ...]], listed: bool) -> dict[str, 
     """Return the verdicts of each run by judge: the columns are judges if they hold lists, or runs
     of one judge.
     """
-    runs = {column: one for column, one in cells.items() if one}
+    runs = {column: verdicts for column, verdicts in cells.items() if verdicts}
     if len(cells) == 1 or (all(map(_NUMBERED.search, cells)) and not listed):
-        every = tuple(passed for one in runs.values() for passed in one)
+        every = tuple(passed for verdicts in runs.values() for passed in verdicts)
         return {AS_REPORTED: every} if every else {}
-    return {column.rpartition(".")[2]: one for column, one in runs.items()}
+    return {column.rpartition(".")[2]: verdicts for column, verdicts in runs.items()}
 
 
 _ERROR = re.compile(rf"\W*(?:{'|'.join(TABLE['answers']['error'])})", re.IGNORECASE)
@@ -219,9 +219,9 @@ def doubtful_answers(rows: Sequence[AnswerRow]) -> str | None:
     }
     wrapped = {text: n for text, n in answers.items() if _WRAPPED.match(text)}
     if (held := sum(none.values())) >= _SHARE * total > 0:
-        found = f"{held:,} of {total:,} answers are texts such as {next(iter(none))!r}"
+        problem = f"{held:,} of {total:,} answers are texts such as {next(iter(none))!r}"
     elif len(answers) == 1 and total >= _ALIKE and not abstains(text := next(iter(answers))):
-        found = f"all {total:,} answers are {text!r:.60}"
+        problem = f"all {total:,} answers are {text!r:.60}"
     elif (held := sum(wrapped.values())) >= _SHARE * total > 0:
         return (
             f"{held:,} of {total:,} answers are whole replies, such as "
@@ -231,7 +231,7 @@ def doubtful_answers(rows: Sequence[AnswerRow]) -> str | None:
     else:
         return None
     return (
-        f"{found}; if these rows failed, say so in a column `error`; if they are "
+        f"{problem}; if these rows failed, say so in a column `error`; if they are "
         "answers, add --as-written"
     )
 
@@ -243,18 +243,18 @@ def are_scores(answers: Collection[str]) -> bool:
 
 
 def _doubtful_times(
-    rows: Sequence[AnswerRow], columns: Mapping[str, Sequence[str]], said: Collection[str]
+    rows: Sequence[AnswerRow], columns: Mapping[str, Sequence[str]], given: Collection[str]
 ) -> str | None:
     """Return why a column of times may be in another unit than seconds; None if none may be.
 
-    `said`: fields whose columns the user names.
+    `given`: fields whose columns the user names.
     """
     for name in TIMES:
         named = columns.get(name, ())
-        known = [value for row in rows if (value := getattr(row, name)) is not None]
-        if not known or name in said or any(map(unit_of, named)):
+        times = [value for row in rows if (value := getattr(row, name)) is not None]
+        if not times or name in given or any(map(unit_of, named)):
             continue
-        if (middle := median(known)) > _MOST_SECONDS:
+        if (middle := median(times)) > _MOST_SECONDS:
             return (
                 f"{' + '.join(named):.60}, read as seconds, has a median of {middle:,.0f} s a "
                 "question; write the unit into its name (latency_ms, latency_seconds), or give "

@@ -38,7 +38,7 @@ def _question(sheet: Sheet) -> Columns:
     """Return the column whose values are the data set's questions, else one of that name."""
     best = sheet.best("question", {column: sheet.questions(column) for column in sheet.free})
     by_name = (column for column in named("question", sheet.free) if sheet.texts(column) > 0)
-    return _one("question", best or next(by_name, None))
+    return _entry("question", best or next(by_name, None))
 
 
 def _id(sheet: Sheet) -> Columns:
@@ -50,18 +50,18 @@ def _id(sheet: Sheet) -> Columns:
         column
         for column in named("id", shares)
         if sheet.first("question") is None
-        or (sheet.index is None and sheet.share(column, lambda one: "/" in str(one)))
+        or (sheet.index is None and sheet.share(column, lambda id_: "/" in str(id_)))
     )
-    return _one("id", sheet.best("id", shares) or next(by_name, None))
+    return _entry("id", sheet.best("id", shares) or next(by_name, None))
 
 
 def _conversation(sheet: Sheet) -> Columns:
     """Return the column of conversations: ids of the data set, or labels of rows whose questions
     are of one conversation each.
     """
-    by_name, keys = named("conversation", sheet.free), [one for one in sheet.free if is_key(one)]
+    by_name, keys = named("conversation", sheet.free), [c for c in sheet.free if is_key(c)]
     if sheet.index is None:
-        return _one("conversation", next(iter([*keys, *by_name]), None))
+        return _entry("conversation", next(iter([*keys, *by_name]), None))
     shares: dict[str, float | None] = {}
     for column in dict.fromkeys([*by_name, *keys, *sheet.free]):
         listed, share = column in (*by_name, *keys), _in_conversation(sheet, column)
@@ -74,7 +74,7 @@ def _conversation(sheet: Sheet) -> Columns:
                 shares[column] = MOST
             elif share is not None and share >= (_LISTED if listed else _ALL):
                 shares[column] = share
-    return _one("conversation", sheet.best("conversation", shares))
+    return _entry("conversation", sheet.best("conversation", shares))
 
 
 def _in_conversation(sheet: Sheet, column: str) -> float | None:
@@ -85,7 +85,7 @@ def _in_conversation(sheet: Sheet, column: str) -> float | None:
 def _conversation_ids(sheet: Sheet, column: str) -> float | None:
     """Return the share of values that are ids of conversations; None if they are something else."""
     conversations = sheet.index.conversations if sheet.index else {}
-    ids = sheet.share(column, lambda one: str(one).strip() in conversations)
+    ids = sheet.share(column, lambda value: str(value).strip() in conversations)
     if ids < MOST:
         return None
     agreeing = sheet.agreement(column, _conversation_of)
@@ -107,21 +107,21 @@ def _index(sheet: Sheet) -> Columns:
         return {}
     shares = {column: sheet.positions(column) for column in named("index", sheet.free)}
     fitting = (c for c, share in shares.items() if share is None or share >= MOST)
-    return _one("index", next(fitting, None))
+    return _entry("index", next(fitting, None))
 
 
 def _gold(sheet: Sheet) -> Columns:
     """Return the column whose values are the gold answers, else one of that name."""
     shares = {column: sheet.gold(column) for column in sheet.free if not is_key(column)}
     by_name = (column for column in named("gold", sheet.free) if sheet.texts(column) >= MOST)
-    return _one("gold", sheet.best("gold", shares) or next(by_name, None))
+    return _entry("gold", sheet.best("gold", shares) or next(by_name, None))
 
 
 def _category(sheet: Sheet) -> Columns:
     """Return the column of categories by name, else one whose values go with the official ones."""
-    texts = [one for one in sheet.free if sheet.texts(one) >= MOST]
+    texts = [column for column in sheet.free if sheet.texts(column) >= MOST]
     if by_name := named("category", texts):
-        return _one("category", by_name[0])
+        return _entry("category", by_name[0])
     shares = {}
     for column in texts:
         distinct = sheet.distinct(column)
@@ -129,7 +129,7 @@ def _category(sheet: Sheet) -> Columns:
         share = sheet.agreement(column, _category_of)
         if few and 2 <= distinct <= _CATEGORIES and share and share >= _ALL:
             shares[column] = share
-    return _one("category", sheet.best("category", shares))
+    return _entry("category", sheet.best("category", shares))
 
 
 def _amount(field: str, sheet: Sheet) -> Columns:
@@ -137,12 +137,12 @@ def _amount(field: str, sheet: Sheet) -> Columns:
     for column in named(field, sheet.own):
         own_name = sheet.sparse(column) and rank_of(field, column) == 0
         if own_name or sheet.amounts(column) >= MOST:
-            return _one(field, column)
+            return _entry(field, column)
     pairs = _TWO_SEARCHES if field == "search_seconds" else ()
     return next(({field: pair} for pair in pairs if set(pair) <= set(sheet.own)), {})
 
 
-def _one(field: str, column: str | None) -> Columns:
+def _entry(field: str, column: str | None) -> Columns:
     return {} if column is None else {field: (column,)}
 
 
@@ -157,6 +157,6 @@ FINDERS: Mapping[str, Finder] = {  # in this order: most need the question of ea
     "judge": Finder(verdict_columns, Sheet.verdicts),
     **{name: Finder(partial(_amount, name), Sheet.amounts) for name in (*AMOUNTS, *reported())},
     "error": Finder(
-        lambda sheet: _one("error", next(iter(named("error", sheet.own)), None)), Sheet.fullness
+        lambda sheet: _entry("error", next(iter(named("error", sheet.own)), None)), Sheet.fullness
     ),
 }

@@ -23,11 +23,11 @@ _FOLDER = Path(__file__).parent
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MARKS = re.compile(r"[^a-z0-9.@]+")
 TABLE = load_table(_FOLDER / "patterns.yaml")
-PATTERNS = {name: re.compile("|".join(one)) for name, one in TABLE["names"].items()}
+PATTERNS = {name: re.compile("|".join(patterns)) for name, patterns in TABLE["names"].items()}
 
 
 NAMES: dict[str, list[re.Pattern[str]]] = {
-    field: [re.compile(one) for one in patterns]
+    field: [re.compile(pattern) for pattern in patterns]
     for field, patterns in load_table(_FOLDER / "columns.yaml").items()
 }
 for _metric, _column in reported().items():
@@ -57,7 +57,7 @@ def named(field: str, columns: Iterable[str]) -> list[str]:
 
     A whole name goes before a part after the last dot, and earlier patterns before later ones.
     """
-    found: dict[str, tuple[int, int]] = {}
+    ranks: dict[str, tuple[int, int]] = {}
     for column in columns:
         name = snake(column)
         if field == "context_tokens" and PATTERNS["not_contexts"].fullmatch(name):
@@ -66,20 +66,20 @@ def named(field: str, columns: Iterable[str]) -> list[str]:
             if field == "answer" and PATTERNS["not_answers"].fullmatch(form):
                 continue
             if (rank := _rank(field, form)) is not None:
-                found[column] = (nested, rank)
+                ranks[column] = (nested, rank)
                 break
-    return sorted(found, key=lambda column: found[column])
+    return sorted(ranks, key=lambda column: ranks[column])
 
 
 def rank_of(field: str, column: str) -> int:
     """Return the position of the pattern that the name matches; beyond all if there is none."""
     name = snake(column)
     ranks = (_rank(field, form) for form in (name, name.rpartition(".")[2]))
-    return min((one for one in ranks if one is not None), default=len(NAMES[field]))
+    return min((rank for rank in ranks if rank is not None), default=len(NAMES[field]))
 
 
 def _rank(field: str, form: str) -> int | None:
-    return next((n for n, one in enumerate(NAMES[field]) if one.fullmatch(form)), None)
+    return next((n for n, pattern in enumerate(NAMES[field]) if pattern.fullmatch(form)), None)
 
 
 SHIPPED = Path(__file__).with_name("layouts")
@@ -152,17 +152,17 @@ def parse_columns(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
     Raises InputError for another form or an unknown field.
     """
-    made = {}
-    for one in given:
-        name, equals, columns = one.partition("=")
+    by_field = {}
+    for text in given:
+        name, equals, columns = text.partition("=")
         if not equals or not columns:
             raise InputError(
-                f"--columns {one:.100}: write FIELD=COLUMN, such as answer=pred, after the FILE"
+                f"--columns {text:.100}: write FIELD=COLUMN, such as answer=pred, after the FILE"
             )
         several = [part.strip() for part in columns.split("+")] if name in _SEVERAL else [columns]
         checked = _columns(name, several, "--columns")
-        made[name] = () if columns == _NONE else checked
-    return made
+        by_field[name] = () if columns == _NONE else checked
+    return by_field
 
 
 def _columns(name: str, given: str | Sequence[str], where: str) -> tuple[str, ...]:

@@ -26,8 +26,8 @@ Place = tuple[str, int]  # conversation and index
 
 def place_of(id_: str | None) -> Place | None:
     """Return conversation and index of an id `<conversation>/<index>`; None of another."""
-    found = None if id_ is None else _ID.fullmatch(id_)
-    return None if found is None else (found[1], int(found[2]))
+    parts = None if id_ is None else _ID.fullmatch(id_)
+    return None if parts is None else (parts[1], int(parts[2]))
 
 
 def first_index(places: Iterable[Place], questions: Sequence[Question]) -> int | None:
@@ -47,8 +47,8 @@ def first_index(places: Iterable[Place], questions: Sequence[Question]) -> int |
         return 0
     if beyond.count(1) >= _MOST * len(beyond):
         return 1
-    known = sum(conversation in given for conversation, _ in asked)
-    many = sum(map(len, given.values())) >= _MOST * known
+    total = sum(conversation in given for conversation, _ in asked)
+    many = sum(map(len, given.values())) >= _MOST * total
     begin = all(1 in indices and (name, 0) in asked for name, indices in given.items())
     return None if many and begin else 0
 
@@ -67,7 +67,7 @@ def golds(questions: Iterable[Question]) -> set[str]:
     """Return the texts that files give as gold; for type 5 that is the wrong answer which the
     question suggests.
     """
-    texts = (text for one in questions for text in (one.original_gold, one.adversarial))
+    texts = (text for q in questions for text in (q.original_gold, q.adversarial))
     return {normalise(text) for text in texts if text}
 
 
@@ -75,7 +75,7 @@ class QuestionIndex:
     """Questions of a data set by their words, by their ids, and by conversation."""
 
     def __init__(self, dataset: Dataset) -> None:
-        self.conversations = {one.id: n for n, one in enumerate(dataset.conversations)}
+        self.conversations = {c.id: n for n, c in enumerate(dataset.conversations)}
         self.by_id = {question.id: question for question in dataset.questions}
         self.by_words: dict[str, list[Question]] = defaultdict(list)
         self.asked: dict[str, list[Question]] = defaultdict(list)
@@ -84,7 +84,7 @@ class QuestionIndex:
             self.asked[question.conversation].append(question)
         self._longest = max((LONGEST, *(2 * len(words) for words in self.by_words)))
         # In some data sets, such as LongMemEval, the id of a question is that of its history.
-        self.only = {name: one[0] for name, one in self.asked.items() if len(one) == 1}
+        self.only = {name: asked[0] for name, asked in self.asked.items() if len(asked) == 1}
 
     def of_words(self, value: Any) -> list[Question]:
         """Return the questions with the words of `value`, none if it is no text."""
@@ -240,7 +240,7 @@ def _match_labels(rows: Sequence[AnswerRow], index: QuestionIndex) -> dict[str, 
             continue
         position = int(label) if _POSITION.fullmatch(label) else len(ids)
         expected = ids[position] if position < len(ids) else None
-        asked = ({one.conversation for one in index.of_words(row.question)} for row in group)
+        asked = ({q.conversation for q in index.of_words(row.question)} for row in group)
         counts = Counter(name for names in asked for name in names)
         # Of equals, the expected one, then the first of the data set (none is in a pooled store).
         best = max(
@@ -267,12 +267,12 @@ def _by_words(
     counted as ambiguous. A row that fits only answered questions is refused.
     """
     remaining = {id(row): row for row in rows if row.question is not None}
-    known: Mapping[str, list[Question]] = {}
+    by_text: Mapping[str, list[Question]] = {}
     for form in (str, normalise):
-        known = defaultdict(list)
+        by_text = defaultdict(list)
         for question in questions:
-            known[form(question.text)].append(question)
-        fits = {key: _fitting(row, known[form(row.question)]) for key, row in remaining.items()}
+            by_text[form(question.text)].append(question)
+        fits = {key: _fitting(row, by_text[form(row.question)]) for key, row in remaining.items()}
         for several in (False, True):
             for key, fitting in fits.items():
                 free = [question for question in fitting if question.id not in matching.answers]
@@ -281,7 +281,7 @@ def _by_words(
                     matching.ambiguous += len(fitting) > 1
     reasons = {id(row): nothing for row in rows if row.question is None}
     for key, row in remaining.items():
-        reasons[key] = REPEATED if known[normalise(row.question)] else unknown
+        reasons[key] = REPEATED if by_text[normalise(row.question)] else unknown
     return reasons
 
 

@@ -33,13 +33,13 @@ def fields(row: Mapping[str, Any]) -> dict[str, Any]:
     A small nested object is there twice: whole under its key, and flattened with dots
     (`metrics.f1`). Small lists stay lists; what is not small is left out.
     """
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for key, value in row.items():
         if isinstance(value, _NESTED):
-            found |= _flat(key, value)
+            flat |= _flat(key, value)
         else:
-            found[key] = value
-    return found
+            flat[key] = value
+    return flat
 
 
 def _flat(name: str, value: Any) -> dict[str, Any]:
@@ -47,9 +47,9 @@ def _flat(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         return {name: value} if _size(value) <= _SMALL else {}
     parts: dict[str, Any] = {}
-    for key, one in value.items():
-        parts |= _flat(f"{name}.{key}", one)
-    size = sum(_size(one) for one in parts.values() if not isinstance(one, dict))
+    for key, member in value.items():
+        parts |= _flat(f"{name}.{key}", member)
+    size = sum(_size(part) for part in parts.values() if not isinstance(part, dict))
     if size > _SMALL:
         return {}
     return {name: value, **parts} if size == _size(value) else parts
@@ -113,7 +113,7 @@ class Spot:
             return self.inherited()
         if self._handed_on is None:
             own = fields({key: v for key, v in self.value.items() if key not in self.of_rows})
-            plain = {key: one for key, one in own.items() if not isinstance(one, dict | list)}
+            plain = {key: v for key, v in own.items() if not isinstance(v, dict | list)}
             self._handed_on = {**self.inherited(), **plain}
         return self._handed_on
 
@@ -145,9 +145,9 @@ def places(
     `room`: number of lists and objects that may be around rows from here on.
     """
     objects = [spot for spot in spots if isinstance(spot.value, dict)]
-    found = [Place(path, objects, within)] if rows and objects else []
+    row_places = [Place(path, objects, within)] if rows and objects else []
     if room == 1:
-        return found, False
+        return row_places, False
     below = False
     lists = [spot for spot in spots if isinstance(spot.value, list)]
     elements = [
@@ -158,8 +158,8 @@ def places(
     ]
     if elements:
         more, deeper = places(path + ELEMENT, elements, rows=True, within=lists, room=room - 1)
-        found += more
-        below = deeper or any(isinstance(one.value, dict) for one in elements)
+        row_places += more
+        below = deeper or any(isinstance(element.value, dict) for element in elements)
     by_key: dict[str, list[Spot]] = {}
     for spot in objects:
         for key, member in spot.value.items():
@@ -176,18 +176,18 @@ def places(
         ]
         texts = bool(_texts((part.value for part in parts), room - 1))
         more, deeper = places(f"{path}.*".lstrip("."), parts, rows=texts, room=room - 1)
-        found += more
-        below = below or deeper or any(isinstance(one.value, dict) for one in parts)
-    for key in [one for one in by_key if one not in of_rows]:
+        row_places += more
+        below = below or deeper or any(isinstance(part.value, dict) for part in parts)
+    for key in [key for key in by_key if key not in of_rows]:
         members = [spot.member(key, grouped=False) for spot in by_key[key]]
         more, deeper = places(f"{path}.{key}".lstrip("."), members, rows=False, room=room - 1)
-        found += more
+        row_places += more
         if deeper:
             of_rows.add(key)
             below = True
     for spot in objects:
         spot.of_rows = frozenset(of_rows)
-    return found, below
+    return row_places, below
 
 
 def _pooled(values: Mapping[str, Sequence[Any]], objects: int, room: int) -> set[str]:
@@ -203,7 +203,7 @@ def _pooled(values: Mapping[str, Sequence[Any]], objects: int, room: int) -> set
     parts = _parts({key: rows for key, rows in lists.items() if rows}, values, room)
     if parts:
         return parts
-    keyed = {key: [one for one in each if isinstance(one, dict)] for key, each in values.items()}
+    keyed = {key: [row for row in each if isinstance(row, dict)] for key, each in values.items()}
     keyed = {key: each for key, each in keyed.items() if each and _texts(values[key], room)}
     # Objects that several rows have under the same keys, which are no labels, are fields of the
     # rows, such as `expected` and `output`.
@@ -220,17 +220,17 @@ def _parts(
 
     `values`: all that is under each key; `room`: as of their place.
     """
-    columns = {key: {name for one in each[:_SHAPES] for name in one} for key, each in rows.items()}
+    columns = {key: {name for row in each[:_SHAPES] for name in row} for key, each in rows.items()}
     for first in sorted(rows, key=lambda key: -_count(values[key], room)):
         own = columns[first]
-        like = [key for key, one in columns.items() if len(one & own) >= _ALIKE * len(one | own)]
+        like = [key for key in rows if len(columns[key] & own) >= _ALIKE * len(columns[key] | own)]
         if len(like) == 1:
             if _LABEL.fullmatch(first):
                 return {first}
             continue
         texts = [_texts(values[key], room) for key in like]
-        counts = Counter(one for each in texts for one in each)
-        shared = [sum(counts[one] > 1 for one in each) > _ALIKE * len(each) for each in texts]
+        counts = Counter(text for each in texts for text in each)
+        shared = [sum(counts[text] > 1 for text in each) > _ALIKE * len(each) for each in texts]
         if not any(shared):
             return set(like)
     return set()
@@ -238,27 +238,27 @@ def _parts(
 
 def _elements(values: Iterable[Any]) -> list[dict[str, Any]]:
     """Return the objects that are elements of the lists among `values`."""
-    lists = (one for one in values if isinstance(one, list))
-    return [one for each in lists for one in each if isinstance(one, dict)]
+    lists = (value for value in values if isinstance(value, list))
+    return [row for each in lists for row in each if isinstance(row, dict)]
 
 
 def _count(values: Sequence[Any], room: int) -> int:
     """Return the number of objects among `values`, and of those in lists below."""
     below = _elements(value for value, left in _nested(values, room) if left > 1)
-    return sum(isinstance(one, dict) for one in values) + len(below)
+    return sum(isinstance(value, dict) for value in values) + len(below)
 
 
 def _texts(values: Iterable[Any], room: int) -> set[str]:
     """Return a text of each object at and below `values`: its question, or its longest text."""
-    found = set()
+    texts = set()
     for value, _ in _nested(values, room):
         if isinstance(value, dict):
-            texts = [one for one in value.values() if isinstance(one, str) and len(one) <= _LONG]
-            question = next((one for one in texts if one.rstrip().endswith(("?", "？"))), None)
-            text = question or max(texts, key=len, default="")
+            strings = [s for s in value.values() if isinstance(s, str) and len(s) <= _LONG]
+            question = next((s for s in strings if s.rstrip().endswith(("?", "？"))), None)
+            text = question or max(strings, key=len, default="")
             if len(text) >= _SHORT:
-                found.add(text)
-    return found
+                texts.add(text)
+    return texts
 
 
 def _nested(values: Iterable[Any], room: int) -> Iterator[tuple[Any, int]]:
@@ -269,4 +269,4 @@ def _nested(values: Iterable[Any], room: int) -> Iterator[tuple[Any, int]]:
         if left > 0 and isinstance(value, dict | list):
             yield value, left
             below = value.values() if isinstance(value, dict) else value
-            waiting.extend((one, left - 1) for one in below)
+            waiting.extend((child, left - 1) for child in below)

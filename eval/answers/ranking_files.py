@@ -113,10 +113,10 @@ def _mapping(rankings: Mapping[str, Any], name: str) -> list[RankingRow]:
 
 def _trec(text: str, name: str) -> list[RankingRow]:
     """Return a row a question of a TREC run; equal scores are ordered by rank, then by line."""
-    found: dict[str, list[tuple[float, int, str]]] = {}
+    by_query: dict[str, list[tuple[float, int, str]]] = {}
     tags: dict[str, None] = {}
     for line in read_run(text.split("\n"), name):
-        found.setdefault(line.query, []).append((-line.score, line.rank, line.document))
+        by_query.setdefault(line.query, []).append((-line.score, line.rank, line.document))
         tags[line.tag] = None
     if len(tags) > 1:
         first = ", ".join([*tags][:_FIRST])
@@ -125,8 +125,8 @@ def _trec(text: str, name: str) -> list[RankingRow]:
             "give each run a file of its own"
         )
     rows = []
-    for query, documents in found.items():
-        ordered = sorted(documents, key=lambda one: one[1])  # by rank, then by line
+    for query, documents in by_query.items():
+        ordered = sorted(documents, key=lambda entry: entry[1])  # by rank, then by line
         given = [(decode(document), -score) for score, _, document in ordered]
         id_ = decode(query)
         rows.append(_ranked(f"query {id_}", id_, None, None, given))
@@ -166,7 +166,7 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
             id_ = f"{conversation}/{index}"
         given = list(_scored(value[column]))
         if value.get(_SELECTED) is False:  # in order already, whatever the scores
-            given = [(one, None) for one, _ in given]
+            given = [(memory, None) for memory, _ in given]
         return _ranked(place, id_, text, conversation, given)
 
 
@@ -201,11 +201,11 @@ def _ranked(
     """
     scores = [score for _, score in given if score is not None]
     if scores and len(scores) < len(given):
-        without = next(one for one, score in given if score is None)
+        without = next(memory for memory, score in given if score is None)
         raise ValueError(
             f"{without!r:.60} has no score while others have one; give all of them one, or none"
         )
-    ranking = sorted(given, key=lambda one: -one[1]) if scores else given  # type: ignore[operator]
+    ranking = sorted(given, key=lambda row: -row[1]) if scores else given  # type: ignore[operator]
     return RankingRow(place, id_, text, conversation, tuple(ranking), scores == sorted(scores))
 
 

@@ -37,7 +37,7 @@ class Sheet:
         rows = _thinned(sample, names)
         self.columns = {name: [row.fields.get(name) for row in rows] for name in names}
         self.filled = {
-            name: [one for one in each if not values.blank(one)]
+            name: [cell for cell in each if not values.blank(cell)]
             for name, each in self.columns.items()
         }
         self.rows = len(rows)
@@ -69,14 +69,14 @@ class Sheet:
         if index is None:
             return [[]] * self.rows
         texts, ids = (
-            self.columns.get(self.first(one) or "", nothing) for one in ("question", "id")
+            self.columns.get(self.first(field) or "", nothing) for field in ("question", "id")
         )
-        known = []
+        questions = []
         for text, identity in zip(texts, ids, strict=True):
-            found = index.of_words(text)
-            one = None if identity is None else index.of_id(identity)
-            known.append([one] if one is not None and one in (found or [one]) else found)
-        return known
+            same = index.of_words(text)
+            asked = None if identity is None else index.of_id(identity)
+            questions.append([asked] if asked is not None and asked in (same or [asked]) else same)
+        return questions
 
     @cached_property
     def _golds(self) -> Sequence[set[str]]:
@@ -86,7 +86,7 @@ class Sheet:
     def _gold_words(self) -> Sequence[frozenset[str] | None]:
         """The words of the first gold answer of each row; None of a row without any."""
         return [
-            _words(next((one.original_gold for one in questions if one.original_gold), ""))
+            _words(next((q.original_gold for q in questions if q.original_gold), ""))
             if accepted
             else None
             for questions, accepted in zip(self.known, self._golds, strict=True)
@@ -119,7 +119,7 @@ class Sheet:
     def questions(self, column: str) -> float | None:
         """Return the share of values that are questions of the data set."""
         index = self.index
-        return None if index is None else self.share(column, lambda one: bool(index.of_words(one)))
+        return None if index is None else self.share(column, lambda v: bool(index.of_words(v)))
 
     def ids(self, column: str) -> float | None:
         """Return the share of values that are ids of questions of the data set, and of the question
@@ -130,7 +130,7 @@ class Sheet:
             return None
         texts = self.columns[question] if question else [None] * self.rows
         fits = (
-            (one := index.of_id(value)) is not None and one in (index.of_words(text) or [one])
+            (asked := index.of_id(value)) is not None and asked in (index.of_words(text) or [asked])
             for value, text in zip(self.columns[column], texts, strict=True)
             if not values.blank(value)
         )
@@ -155,9 +155,9 @@ class Sheet:
             properties = {of(question) for question in questions}
             if len(properties) == 1 and not values.blank(value):
                 seen[str(value)][properties.pop()] += 1
-        repeated = [one for one in seen.values() if one.total() > 1]
+        repeated = [counts for counts in seen.values() if counts.total() > 1]
         total = sum(map(Counter.total, repeated))
-        return sum(max(one.values()) for one in repeated) / total if total else None
+        return sum(max(counts.values()) for counts in repeated) / total if total else None
 
     def positions(self, column: str) -> float | None:
         """Return the share of rows whose value is the position of their question in the
@@ -167,7 +167,7 @@ class Sheet:
         if conversation is None:
             return None
         return _share(
-            any(one.id == f"{one.conversation}/{_integer(value)}" for one in questions)
+            any(q.id == f"{q.conversation}/{_integer(value)}" for q in questions)
             for value, label, questions in zip(
                 self.columns[column], self.columns[conversation], self.known, strict=True
             )
@@ -212,7 +212,7 @@ class Sheet:
                 abs(mean * runs - round(mean * runs)) < 5e-3 * runs for runs in range(2, _RUNS + 1)
             )
 
-        judged = (one for one in self.filled[column] if not values.unjudged(one))
+        judged = (value for value in self.filled[column] if not values.unjudged(value))
         return _share(map(fits, judged)) or 0.0
 
     def amounts(self, column: str) -> float:
@@ -222,7 +222,7 @@ class Sheet:
     def texts(self, column: str) -> float:
         """Return the share of values that are texts or numbers."""
         return self.share(
-            column, lambda one: isinstance(one, str | int | float) and not isinstance(one, bool)
+            column, lambda cell: isinstance(cell, str | int | float) and not isinstance(cell, bool)
         )
 
     def example(self, column: str) -> str:
@@ -232,7 +232,7 @@ class Sheet:
     def length(self, column: str) -> float:
         """Return the mean number of characters of the filled values."""
         filled = self.filled[column]
-        return sum(len(str(one)) for one in filled) / len(filled) if filled else 0.0
+        return sum(len(str(value)) for value in filled) / len(filled) if filled else 0.0
 
 
 def _names(sample: Sequence[Item]) -> list[str]:
@@ -250,18 +250,18 @@ def _names(sample: Sequence[Item]) -> list[str]:
 
 def _thinned(sample: Sequence[Item], names: Sequence[str]) -> list[Item]:
     """Return some rows, spread over the sample, and the first ones of rarely filled columns."""
-    chosen = set(range(0, len(sample), -(-len(sample) // _ROWS)))
-    spread = [sample[n] for n in sorted(chosen)]
+    numbers = set(range(0, len(sample), -(-len(sample) // _ROWS)))
+    spread = [sample[n] for n in sorted(numbers)]
     for name in names:
         if all(values.blank(item.fields.get(name)) for item in spread):
-            filled = (n for n, one in enumerate(sample) if not values.blank(one.fields.get(name)))
-            chosen.update(islice(filled, _RARE))
-    return [sample[n] for n in sorted(chosen)]
+            filled = (n for n, row in enumerate(sample) if not values.blank(row.fields.get(name)))
+            numbers.update(islice(filled, _RARE))
+    return [sample[n] for n in sorted(numbers)]
 
 
 def _share(fits: Iterable[bool]) -> float | None:
-    found = list(fits)
-    return sum(found) / len(found) if found else None
+    flags = list(fits)
+    return sum(flags) / len(flags) if flags else None
 
 
 def _plain(value: Any) -> str:
@@ -281,6 +281,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    common = len(one & other)
-    return 2 * common / (len(one) + len(other)) if common else 0.0
+def _overlap(words: frozenset[str], other: frozenset[str]) -> float:
+    common = len(words & other)
+    return 2 * common / (len(words) + len(other)) if common else 0.0

@@ -54,17 +54,17 @@ def amount(value: Any) -> float | None:
 
 def whole(value: Any) -> int | None:
     """Return an integer of 0 or more, also if written as 3.0; None if blank; else InputError."""
-    found = amount(value)
-    if found is not None and found != int(found):
+    count = amount(value)
+    if count is not None and count != int(count):
         raise InputError(f"must be a whole number, not {value!r:.60}")
-    return None if found is None else int(found)
+    return None if count is None else int(count)
 
 
 def runs(value: Any) -> Any:
     """Return `value`, or the list that it is the text of, as in CSV: `[True, False]`."""
     if isinstance(value, str) and value.strip().startswith("[") and value.strip().endswith("]"):
         inner = value.strip()[1:-1]
-        return [one.strip().strip("'\"") for one in inner.split(",")] if inner.strip() else []
+        return [part.strip().strip("'\"") for part in inner.split(",")] if inner.strip() else []
     return value
 
 
@@ -98,7 +98,7 @@ def verdicts(value: Any) -> tuple[bool, ...]:
     if verdict(value) is None:
         return ()
     listed = runs(value)
-    means = [verdict(one) for one in (listed if isinstance(listed, list) else [listed])]
+    means = [verdict(run) for run in (listed if isinstance(listed, list) else [listed])]
     return tuple(mean == 1 for mean in means) if {0.0, 1.0}.issuperset(means) else ()
 
 
@@ -111,23 +111,23 @@ def mean_verdict(value: Any) -> float | None:
     """Return a verdict, or the mean of a list of them; None if `value` is neither."""
     value = runs(value)
     if isinstance(value, list):
-        means = [mean_verdict(one) for one in value if not isinstance(one, list)]
-        known = [mean for mean in means if mean is not None]
-        return sum(known) / len(known) if known and len(known) == len(value) else None
+        means = [mean_verdict(run) for run in value if not isinstance(run, list)]
+        scores = [mean for mean in means if mean is not None]
+        return sum(scores) / len(scores) if scores and len(scores) == len(value) else None
     word = value.strip().rstrip(".!").lower() if isinstance(value, str) else ""
     if word in _WORDS["passed"] or value is True:
         return 1.0
     if word in _WORDS["failed"] or value is False:
         return 0.0
-    found = number(value)
-    return found if 0 <= found <= 1 else None
+    mean = number(value)
+    return mean if 0 <= mean <= 1 else None
 
 
 def is_verdict(value: Any) -> bool:
     """Return whether `value` is one verdict or a list of them, and no mean of several."""
     value = runs(value)
-    listed = [one for one in value if not blank(one)] if isinstance(value, list) else [value]
-    return all(mean_verdict(one) in (0.0, 1.0) for one in listed)
+    listed = [run for run in value if not blank(run)] if isinstance(value, list) else [value]
+    return all(mean_verdict(run) in (0.0, 1.0) for run in listed)
 
 
 def is_amount(value: Any) -> bool:
