@@ -59,7 +59,8 @@ def _import(options: argparse.Namespace) -> None:
     folder = _folder(options.out)
     export = read_transcripts(options.path, names, options.characters, options.sessions)
     asked = {
-        one.id: questions(one, options.questions, options.seed) for one in export.conversations
+        conversation.id: questions(conversation, options.questions, options.seed)
+        for conversation in export.conversations
     }
     if not any(asked.values()):
         raise InputError(
@@ -71,9 +72,10 @@ def _import(options: argparse.Namespace) -> None:
     with replacing(folder / FILE) as file:
         Path(file.name).chmod(0o600)
         mark = "[\n"
-        for one in export.conversations:
-            sample = json.dumps(_sample(one, asked[one.id]), ensure_ascii=False, indent=1)
-            file.write(f"{mark}{sample}".encode())
+        for conversation in export.conversations:
+            sample = _sample(conversation, asked[conversation.id])
+            text = json.dumps(sample, ensure_ascii=False, indent=1)
+            file.write(f"{mark}{text}".encode())
             mark = ",\n"
         file.write(b"\n]\n")
     _report(export, asked, folder)
@@ -82,7 +84,7 @@ def _import(options: argparse.Namespace) -> None:
 def _folder(folder: Path) -> Path:
     """Return the folder to write; InputError if it is a file or has data of others."""
     check_out(folder)
-    others = sorted(one.name for one in folder.glob("*.json") if one.name != FILE)
+    others = sorted(file.name for file in folder.glob("*.json") if file.name != FILE)
     if others:
         raise InputError(
             f"--out {shown(folder)}: has {shown(others[0])}, which a run would read, too; name "
@@ -96,24 +98,25 @@ def _folder(folder: Path) -> Path:
 
 def _report(export: Export, asked: Mapping[str, Sequence[Silver]], folder: Path) -> None:
     """Print what was read, left out and made, and the commands that come next."""
-    found = export.conversations
+    conversations = export.conversations
     files = ", ".join(f"{count} of {name}" for name, count in export.formats.items())
     passed = len(export.passed_over)
     print(f"files: {files}" + (f"; {passed} of no known format passed over" if passed else ""))
     if export.unreadable:
         first, count = export.unreadable[0], len(export.unreadable)
         print(f"{count} not readable passed over: {first}{' ...' if count > 1 else ''}")
-    sessions = [session for one in found for session in one.sessions]
+    sessions = [session for conversation in conversations for session in conversation.sessions]
     turns = sum(len(session.turns) for session in sessions)
+    ids = ", ".join(shown(conversation.id, 40) for conversation in conversations[:8])
     print(
-        f"{len(found)} conversations: {', '.join(shown(one.id, 40) for one in found[:8])}"
-        f"{' ...' if len(found) > 8 else ''}; {len(sessions):,} sessions, {turns:,} turns"
+        f"{len(conversations)} conversations: {ids}"
+        f"{' ...' if len(conversations) > 8 else ''}; {len(sessions):,} sessions, {turns:,} turns"
     )
     print(f"left out: {_counts(export.tally.dropped)}")
     print(f"changed: {_counts(export.tally.changed)}")
-    made = Counter(one.rule for rows in asked.values() for one in rows)
-    by_rule = ", ".join(f"{rule} {made[rule]}" for rule in RULES if made[rule])
-    print(f"{made.total():,} questions by rule: {by_rule}")
+    counter = Counter(question.rule for rows in asked.values() for question in rows)
+    by_rule = ", ".join(f"{rule} {counter[rule]}" for rule in RULES if counter[rule])
+    print(f"{counter.total():,} questions by rule: {by_rule}")
     print(f"wrote {folder / FILE}, on this machine alone; compare strategies:")
     print(
         f"  python -m eval.run -m dataset=locomo dataset.path={folder} dataset.name=transcripts "
@@ -137,7 +140,7 @@ def _sample(conversation: Conversation, asked: Iterable[Silver]) -> dict[str, An
             | ({"blip_caption": turn.caption} if turn.caption else {})
             for turn in session.turns
         ]
-    qa = [one.row() for one in asked]
+    qa = [question.row() for question in asked]
     return {"sample_id": conversation.id, "conversation": fields, "qa": qa}
 
 

@@ -44,8 +44,8 @@ class Said:
     @property
     def sentences(self) -> list[str]:
         """Sentences and lines of the turn outside blocks of code."""
-        parts = (one.strip() for one in _SENTENCE.split(_FENCED.sub("\n", self.turn.text)))
-        return [one for one in parts if 0 < len(one) <= _LONGEST]
+        parts = (part.strip() for part in _SENTENCE.split(_FENCED.sub("\n", self.turn.text)))
+        return [part for part in parts if 0 < len(part) <= _LONGEST]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +96,11 @@ class History:
     def turns_with(self, cue: Cue) -> list[int]:
         """Return the numbers of the turns that contain all words of `cue`, wherever."""
         first, *others = sorted((self._turns_of[term] for term in cue.terms), key=len)
-        return [index for index in first if all(_contains(one, index) for one in others)]
+        return [index for index in first if all(_contains(turns, index) for turns in others)]
 
     def is_common(self, cue: Cue, most: int) -> bool:
         """Return whether `cue` has two words, each of which occurs in more than `most` turns."""
-        return len(cue.terms) > 1 and all(len(self._turns_of[one]) > most for one in cue.terms)
+        return len(cue.terms) > 1 and all(len(self._turns_of[term]) > most for term in cue.terms)
 
     def mentions(self, cue: Cue, index: int) -> bool:
         """Return whether the turn `index` contains a word of `cue`."""
@@ -110,8 +110,8 @@ class History:
         """Yield the phrase of the content words after the first word of `run`, if it has any."""
         if 2 <= len(run) <= _MOST + 1:
             text = sentence[run[1].start() : run[-1].end()]
-            if len(set(found := terms(text))) == len(run) - 1:
-                yield Cue(text, found, run[1].start(), run[-1].end())
+            if len(set(words := terms(text))) == len(run) - 1:
+                yield Cue(text, words, run[1].start(), run[-1].end())
 
     def _is_content(self, word: str) -> bool:
         word = word.casefold()
@@ -128,7 +128,7 @@ def _contains(indices: Sequence[int], index: int) -> bool:
 
 
 Kind = Literal["version", "path", "identifier", "date", "number", "name"]
-_PATTERNS: Final = {kind: re.compile(one) for kind, one in TABLE["values"].items()}
+_PATTERNS: Final = {kind: re.compile(pattern) for kind, pattern in TABLE["values"].items()}
 _NO_NAMES = frozenset(MONTH_NUMBERS) | frozenset(WEEKDAYS) | STOPWORDS | SMALL_TALK
 
 
@@ -144,37 +144,37 @@ class Value(NamedTuple):
     end: int
 
 
-def values(sentence: str, said: date, speakers: Collection[str]) -> list[Value]:
-    """Return the values of `sentence`, said on the day `said`, which do not overlap.
+def values(sentence: str, day: date, speakers: Collection[str]) -> list[Value]:
+    """Return the values of `sentence`, said on the `day`, which do not overlap.
 
-    `speakers`: their names are no values. Dates are resolved against `said`.
+    `speakers`: their names are no values. Dates are resolved against `day`.
     """
-    found: list[Value] = []
-    for value in _candidates(sentence, said, speakers):
-        if all(value.end <= one.start or value.start >= one.end for one in found):
-            found.append(value)
-    return sorted(found, key=lambda one: one.start)
+    disjoint: list[Value] = []
+    for value in _candidates(sentence, day, speakers):
+        if all(value.end <= other.start or value.start >= other.end for other in disjoint):
+            disjoint.append(value)
+    return sorted(disjoint, key=lambda v: v.start)
 
 
-def _candidates(sentence: str, said: date, speakers: Collection[str]) -> Iterator[Value]:
+def _candidates(sentence: str, day: date, speakers: Collection[str]) -> Iterator[Value]:
     """Yield possible values; of two that overlap, the first is right."""
     ignored = {part.casefold() for name in speakers for part in name.split()}
     for kind in ("identifier", "path", "version"):
         yield from _matches(kind, sentence)
-    for date_ in find_dates(sentence, said):
+    for date_ in find_dates(sentence, day):
         yield Value("date", date_.period.text, date_.start, date_.end)
     for match in QUOTED.finditer(sentence):
         if match[1][0].isupper():
             yield Value("name", match[1].strip(" ,.!?"), *match.span())
     yield from _matches("number", sentence)
-    for one in _matches("name", sentence):
-        first = one.text.split()[0].casefold()
-        before = sentence[: one.start].split()[-1:]  # of "German Shepherds": no whole name
+    for value in _matches("name", sentence):
+        first = value.text.split()[0].casefold()
+        before = sentence[: value.start].split()[-1:]  # of "German Shepherds": no whole name
         is_speaker = any(name.startswith(first) for name in ignored)  # or a short form of the name
         if before and before[0][0].isupper() and before[0].isalpha():
             continue
-        if first not in _NO_NAMES and not is_speaker and len(one.text) > 2:
-            yield one
+        if first not in _NO_NAMES and not is_speaker and len(value.text) > 2:
+            yield value
 
 
 def _matches(kind: Kind, sentence: str) -> Iterator[Value]:

@@ -93,18 +93,18 @@ def _assembled(
 
     A session is what was said in one chat on one day, as a session has one time.
     """
-    taken, tally = {POOLED, *(one.id for one in export.conversations)}, export.tally
+    taken, tally = {POOLED, *(c.id for c in export.conversations)}, export.tally
     groups: dict[str, list[list[tuple[datetime, Message]]]] = defaultdict(list)
     for chat in export.chats.values():
         timed = list(_timed(chat, tally))
-        for _, of_day in groupby(timed, lambda one: one[0].date()):
+        for _, of_day in groupby(timed, lambda pair: pair[0].date()):
             groups[chat.group].append(list(of_day))
     for group, days in sorted(groups.items()):
         # The last part of a path, numbered if it is taken.
         name = (PureWindowsPath(group) if "\\" in group else PurePosixPath(group)).name or group
-        free = (one for one in chain([name], (f"{name}-{n}" for n in count(2))) if one not in taken)
+        free = (key for key in chain([name], (f"{name}-{n}" for n in count(2))) if key not in taken)
         taken.add(id_ := next(free))
-        days.sort(key=lambda one: one[0][0])
+        days.sort(key=lambda day: day[0][0])
         if most is not None:
             tally.dropped["earlier sessions"] += max(len(days) - most, 0)
         sessions: list[Session] = []
@@ -125,7 +125,7 @@ def _timed(chat: Chat, tally: Tally) -> Iterator[tuple[datetime, Message]]:
     """Yield the messages with a text and their times: that of the message, else of the one before,
     else of the chat.
     """
-    time = chat.time or next((one.time for one in chat.messages if one.time), None)
+    time = chat.time or next((message.time for message in chat.messages if message.time), None)
     for message in chat.messages:
         time = message.time or time
         if time is None:
@@ -150,8 +150,8 @@ def files_at(path: Path) -> Iterator[list[tuple[str, Path]]]:
     """
     check_there(path, "correct the path")
     if path.is_dir():
-        files = sorted(one for one in path.rglob("*") if one.name.lower().endswith(_ENDINGS))
-        yield [(shown(one.relative_to(path)), one) for one in files if one.is_file()]
+        files = sorted(file for file in path.rglob("*") if file.name.lower().endswith(_ENDINGS))
+        yield [(shown(file.relative_to(path)), file) for file in files if file.is_file()]
         return
     check_regular(path)
     if not zipfile.is_zipfile(path):
@@ -184,16 +184,16 @@ def json_values(path: Path, name: str) -> Iterator[tuple[str, Any]]:
     elif begin:
         value = json_value(text, name, nan=True)
         if isinstance(value, list):
-            yield from ((f"conversation {number}", one) for number, one in enumerate(value, 1))
+            yield from ((f"conversation {number}", chat) for number, chat in enumerate(value, 1))
         elif isinstance(value, dict):
             yield "conversation 1", value
 
 
 def _unpacked(path: Path, folder: Path) -> list[tuple[str, Path]]:
     """Return the JSON files of the archive `path`, unpacked in `folder` under names of our own."""
-    found: list[tuple[str, Path]] = []
+    files: list[tuple[str, Path]] = []
     with zipfile.ZipFile(path) as archive:
-        for number, member in enumerate(sorted(archive.infolist(), key=lambda one: one.filename)):
+        for number, member in enumerate(sorted(archive.infolist(), key=lambda m: m.filename)):
             name = member.filename
             if member.is_dir() or not name.lower().endswith(_ENDINGS):
                 continue
@@ -203,8 +203,8 @@ def _unpacked(path: Path, folder: Path) -> list[tuple[str, Path]]:
             target = folder / f"{number}{Path(name).suffix}"
             with archive.open(member) as packed, target.open("wb") as plain:
                 shutil.copyfileobj(packed, plain)
-            found.append((shown(name), target))
-    return found
+            files.append((shown(name), target))
+    return files
 
 
 def _lines(text: str, name: str) -> Iterator[tuple[str, Any]]:
@@ -237,9 +237,9 @@ def cleaned(text: str, tally: Tally) -> str:
     """
     text, keys = _KEYS.subn(MASK, text)
     text, named = _NAMED.subn(rf"\1\2\3{MASK}", text)
-    known = without_secrets(text)
-    tally.changed["secrets masked"] += keys + named + (known != text)
-    text, blobs = _BLOB.subn("[...]", known)
+    masked = without_secrets(text)
+    tally.changed["secrets masked"] += keys + named + (masked != text)
+    text, blobs = _BLOB.subn("[...]", masked)
     tally.changed["blobs removed"] += blobs
 
     def shorten(match: re.Match[str]) -> str:
