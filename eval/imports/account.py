@@ -42,17 +42,17 @@ class _Number(int):
 
 def sentences(kind: str, facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield the sentences of the `kind` whose facts are there."""
-    said = {name: _Number(one) if type(one) is int else one for name, one in facts.items()}
+    values = {name: _Number(v) if type(v) is int else v for name, v in facts.items()}
     for name, text in TABLE[kind].items():
         fact = facts.get(name)
-        for one in fact if isinstance(fact, list) else [fact] if fact else []:
-            yield text.format(one, **said)
+        for item in fact if isinstance(fact, list) else [fact] if fact else []:
+            yield text.format(item, **values)
 
 
 def missing_by_type(dataset: Dataset, matched: Container[str]) -> Missing:
     """Return the questions that have no row, by type; `matched`: ids of those that have one."""
     asked = Counter(question.type for question in dataset.questions)
-    without = Counter(one.type for one in dataset.questions if one.id not in matched)
+    without = Counter(q.type for q in dataset.questions if q.id not in matched)
     return {name: (without[name], asked[name]) for name in dataset.types.values() if without[name]}
 
 
@@ -60,11 +60,11 @@ def missing_facts(missing: Missing) -> dict[str, Any]:
     """Return the facts on questions without a row or ranking, and on types of which only some
     questions are.
     """
-    said = {name: f"{without:,} of {of:,} {name}" for name, (without, of) in missing.items()}
+    texts = {name: f"{without:,} of {of:,} {name}" for name, (without, of) in missing.items()}
     return {
         "missing": sum(without for without, _ in missing.values()),
-        "missing_of": ", ".join(said.values()),
-        "partly": ", ".join(said[name] for name, (without, of) in missing.items() if without < of),
+        "missing_of": ", ".join(texts.values()),
+        "partly": ", ".join(texts[name] for name, (without, of) in missing.items() if without < of),
     }
 
 
@@ -75,4 +75,4 @@ def counted(number: int, noun: str) -> str:
 
 def lines(each: Iterable[str]) -> str:
     """Return indented lines that follow a sentence."""
-    return "".join(f"\n  {one}" for one in each)
+    return "".join(f"\n  {line}" for line in each)

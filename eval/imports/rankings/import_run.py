@@ -100,29 +100,29 @@ def _manifest(
     used = {"depth": source.depth, "unit": source.unit, "rule": _RULES[source.unit]}
     depth = {} if source.given_depth is None else {"depth": source.given_depth}
     settings = {"dataset": config, "import": {**imported, **depth}}
-    known = {"retrieval": used, "stores": source.sizes, **account(source).fields(), **fields}
-    return describe_import(source.name, source.dataset, settings, command, known)
+    details = {"retrieval": used, "stores": source.sizes, **account(source).fields(), **fields}
+    return describe_import(source.name, source.dataset, settings, command, details)
 
 
 def _ranking_lines(source: Import) -> Iterator[RankingLine]:
     """Yield the lines of rankings.jsonl. Without scores, the number of ids from this one to the
     last is one, as in our TREC runs.
     """
-    for id_, one in source.rankings.items():
-        count = len(one.ranked)
-        ranking = [
+    for id_, ranking in source.rankings.items():
+        count = len(ranking.ranked)
+        pairs = [
             (ranked, float(count - place) if score is None else score)
-            for place, (ranked, score) in enumerate(one.ranked)
+            for place, (ranked, score) in enumerate(ranking.ranked)
         ]
-        yield RankingLine(id=id_, store=source.stores[id_], selected=False, ranking=ranking)
+        yield RankingLine(id=id_, store=source.stores[id_], selected=False, ranking=pairs)
 
 
 def _memory_lines(source: Import) -> Iterator[MemoryLine]:
     """Yield the lines of memories.jsonl: each ranked turn or session is a memory."""
     whole = source.unit == "session"
     ranked: dict[str, set[str]] = {}
-    for id_, one in source.rankings.items():
-        ranked.setdefault(source.stores[id_], set()).update(dict(one.ranked))
+    for id_, ranking in source.rankings.items():
+        ranked.setdefault(source.stores[id_], set()).update(dict(ranking.ranked))
     for conversation in source.dataset.conversations:
         ids, store = ranked.get(conversation.id, set()), conversation.id
         for session in conversation.sessions:
@@ -145,22 +145,22 @@ def _scored(
     by question id.
     """
     by_id = {(memory["store"], memory["id"]): memory for memory in memories}
-    ranked = {one["id"]: as_ranked(one, by_id, manifest) for one in lines}
-    found = []
+    ranked = {row["id"]: as_ranked(row, by_id, manifest) for row in lines}
+    records = []
     for question in source.dataset.questions:
         if question.id in ranked:
             place = source.rankings[question.id].row.place
             record = cast(Record, {**unanswered(question), "source": place})
             scores = score_record(record, ranked=ranked[question.id].turns)
-            found.append(cast(Record, {**record, **scores}))
-    return found, ranked
+            records.append(cast(Record, {**record, **scores}))
+    return records, ranked
 
 
 def account(source: Import) -> Account:
     """Return counts, the first of each kind, and sentences on them."""
     questions, rankings = source.dataset.questions, source.rankings
     missing = missing_by_type(source.dataset, rankings)
-    lengths = [len(one.ranked) for one in rankings.values() if one.ranked]
+    lengths = [len(ranking.ranked) for ranking in rankings.values() if ranking.ranked]
     counts: dict[str, Any] = {
         "rows": len(source.rows),
         "matched": len(rankings),
@@ -180,10 +180,10 @@ def account(source: Import) -> Account:
         "without_ranking_by_type": {
             name: {"without": without, "of": of} for name, (without, of) in missing.items()
         },
-        "empty": [id_ for id_, one in rankings.items() if not one.ranked],
+        "empty": [id_ for id_, ranking in rankings.items() if not ranking.ranked],
         "first_index": source.first,
         "of_other_conversations": source.strangers,
-        "ids": sum(len(one.ranked) for one in rankings.values()),
+        "ids": sum(len(ranking.ranked) for ranking in rankings.values()),
         "pooled_size": source.sizes[POOLED][f"{source.unit}s"] if source.pooled else None,
         "shortest": min(lengths),
         "longest": max(lengths),
@@ -196,17 +196,17 @@ def account(source: Import) -> Account:
         facts["empty"] = f"{counted(len(empty), 'ranking')} ({first})"
     facts["first_unknown"] = lines(map(_unknown, counts["unknown_first"]))
     facts["first_doubled"] = lines(
-        f"{one['place']}: {one['question']}" for one in counts["doubled_first"]
+        f"{row['place']}: {row['question']}" for row in counts["doubled_first"]
     )
     kinds = ("rankings", "warnings_of_rankings")
     return Account(counts, *(list(sentences(kind, facts)) for kind in kinds))
 
 
-def _unknown(one: Mapping[str, str]) -> str:
+def _unknown(row: Mapping[str, str]) -> str:
     """Return place and reason, and the question unless the place is named by it."""
-    place, question = one["place"], one["question"]
+    place, question = row["place"], row["question"]
     named = place in (f"{question!r:.60}", f"query {question}")
-    return f"{place}: {one['reason']}" + ("" if named else f": {question!r}")
+    return f"{place}: {row['reason']}" + ("" if named else f": {question!r}")
 
 
 def _depth(source: Import, counts: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,5 +220,5 @@ def _depth(source: Import, counts: Mapping[str, Any]) -> dict[str, Any]:
         return facts | {"depth_given": True, "given": str(depth)}
     if depth == high:
         return facts | {"cut_at_end": True}
-    first = next(id_ for id_, one in source.cut if len(one.ranked) == depth)
+    first = next(id_ for id_, ranking in source.cut if len(ranking.ranked) == depth)
     return facts | {"cut_before": True, "first_cut": first}

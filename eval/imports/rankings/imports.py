@@ -84,9 +84,9 @@ class Import:
     def cut(self) -> list[tuple[str, Ranking]]:
         """Rankings that something may follow, by question id: not empty, nor the whole store."""
         return [
-            (id_, one)
-            for id_, one in self.rankings.items()
-            if 0 < len(one.ranked) < self.sizes[self.stores[id_]][f"{self.unit}s"]
+            (id_, ranking)
+            for id_, ranking in self.rankings.items()
+            if 0 < len(ranking.ranked) < self.sizes[self.stores[id_]][f"{self.unit}s"]
         ]
 
     @property
@@ -94,7 +94,7 @@ class Import:
         """Number of ids that each ranking has unless nothing follows it; None if nothing follows
         any. It is the length of the shortest one in `cut`, unless the user states another.
         """
-        shortest = min((len(one.ranked) for _, one in self.cut), default=None)
+        shortest = min((len(ranking.ranked) for _, ranking in self.cut), default=None)
         return shortest if self.given_depth is None else self.given_depth
 
 
@@ -121,8 +121,8 @@ def matched(
     first = first_index(places, dataset.questions)
     if first is None and not partial:
         raise InputError(f"{where}: {UNCLEAR}")
-    chosen, unknown, doubled = _questions(rows, dataset, first or 0)
-    if not chosen:
+    pairs, unknown, doubled = _questions(rows, dataset, first or 0)
+    if not pairs:
         row, reason = unknown[0]
         raise InputError(
             f"{where}: none of the {len(rows):,} rankings is of a question of {dataset.name} (the "
@@ -137,20 +137,20 @@ def matched(
             "--dataset or the question ids, or add --partial to score the rest"
         )
     published = dataset.published_sessions
-    ids = {one.id: _names(one, published.get(one.id, {})) for one in dataset.conversations}
-    found = [(row, question, [*_named(row, question, ids, where)]) for question, row in chosen]
-    placed = [(row, one) for row, _, named in found for one in named]
+    ids = {c.id: _names(c, published.get(c.id, {})) for c in dataset.conversations}
+    matches = [(row, question, [*_named(row, question, ids, where)]) for question, row in pairs]
+    placed = [(row, m) for row, _, named in matches for m in named]
     if not placed:
         raise InputError(f"{where}: all rankings are empty; nothing can be scored")
     unit = _one_unit(placed, where)
     strangers = sum(
-        one.conversation != question.conversation for _, question, named in found for one in named
+        m.conversation != question.conversation for _, question, named in matches for m in named
     )
     rankings = {
         question.id: _ranking(row, named, where, pooled=strangers > 0)
-        for row, question, named in found
+        for row, question, named in matches
     }
-    longest = max(rankings.values(), key=lambda one: len(one.ranked))
+    longest = max(rankings.values(), key=lambda ranking: len(ranking.ranked))
     if depth is not None and len(longest.ranked) > depth:
         raise InputError(
             f"{where}: --depth {depth}: {longest.row.place}: has {len(longest.ranked)} ids, so "
@@ -175,12 +175,12 @@ def _questions_of(
             if words is not None and normalise(words) != normalise(question.text):
                 return [], OTHER_QUESTION
             return [question], ""
-    found = index.of_words(row.text)
+    questions = index.of_words(row.text)
     if row.conversation is not None:
-        found = [one for one in found if one.conversation == row.conversation]
-    if len({question.conversation for question in found}) > 1:
+        questions = [q for q in questions if q.conversation == row.conversation]
+    if len({question.conversation for question in questions}) > 1:
         return [], SEVERAL
-    return found, NO_QUESTION
+    return questions, NO_QUESTION
 
 
 def _questions(
@@ -192,23 +192,23 @@ def _questions(
     all that remain.
     """
     index = QuestionIndex(dataset)
-    chosen: dict[str, RankingRow] = {}
+    by_id: dict[str, RankingRow] = {}
     groups: dict[str, Sequence[Question]] = {}
     unknown, doubled = [], []
     for row in rows:
-        found, reason = _questions_of(row, index, first)
-        free = [question for question in found if question.id not in chosen]
-        if not found:
+        questions, reason = _questions_of(row, index, first)
+        free = [question for question in questions if question.id not in by_id]
+        if not questions:
             unknown.append((row, reason))
         elif not free:
-            doubled.append((row, found[0].id))
+            doubled.append((row, questions[0].id))
         else:
-            chosen[free[0].id] = row
+            by_id[free[0].id] = row
             groups[free[0].id] = free[1:]
     for id_, others in groups.items():
         for question in others:
-            chosen.setdefault(question.id, chosen[id_])
-    pairs = [(one, chosen[one.id]) for one in dataset.questions if one.id in chosen]
+            by_id.setdefault(question.id, by_id[id_])
+    pairs = [(q, by_id[q.id]) for q in dataset.questions if q.id in by_id]
     return pairs, unknown, doubled
 
 
@@ -217,18 +217,18 @@ def _names(conversation: Conversation, published: Mapping[str, str]) -> dict[str
     of the data set before `published` ones, of which the mapping has the data set's.
     """
     turns = [turn.id for session in conversation.sessions for turn in session.turns]
-    found = {id_: Named(conversation.id, "turn", id_) for id_ in turns}
+    meanings = {id_: Named(conversation.id, "turn", id_) for id_ in turns}
     for session in conversation.sessions:
         ids = {session_of(turn.id) for turn in session.turns}
         if len(ids) == 1 and (id_ := ids.pop()):
             for form in (id_, session.id):
-                found.setdefault(form, Named(conversation.id, "session", id_))
+                meanings.setdefault(form, Named(conversation.id, "session", id_))
     former = {new: old for old, new in published.items()}
-    for id_, named in [*found.items()]:
+    for id_, named in [*meanings.items()]:
         name, colon, number = id_.rpartition(":") if named.unit == "turn" else (id_, "", "")
         if name in former:
-            found.setdefault(f"{former[name]}{colon}{number}", named)
-    return found
+            meanings.setdefault(f"{former[name]}{colon}{number}", named)
+    return meanings
 
 
 def _named(
@@ -264,13 +264,13 @@ def _one_unit(placed: Sequence[tuple[RankingRow, Named]], name: str) -> Unit:
 def _ranking(row: RankingRow, named: Sequence[Named], name: str, *, pooled: bool) -> Ranking:
     scored: dict[str, float | None] = {}
     place = f"{name}: {row.place}"
-    for (given, score), one in zip(row.ranking, named, strict=True):
-        if pooled and not given.startswith(f"{one.conversation}:"):
+    for (given, score), meaning in zip(row.ranking, named, strict=True):
+        if pooled and not given.startswith(f"{meaning.conversation}:"):
             raise InputError(
                 f"{place}: {given!r:.60} names no conversation, but the rankings contain turns of "
-                f"several; write {one.conversation}:{given}"
+                f"several; write {meaning.conversation}:{given}"
             )
-        id_ = f"{one.conversation}:{one.id}" if pooled else one.id
+        id_ = f"{meaning.conversation}:{meaning.id}" if pooled else meaning.id
         if id_ in scored:
             raise InputError(
                 f"{place}: {given!r:.60} is ranked twice; give each turn or session one place, the "

@@ -202,8 +202,8 @@ def _import(source: Import, options: argparse.Namespace) -> Summary:
     others = ("layout", "columns", "rows", "key", "evidence", "key_file", "partial", "as_written")
     given = {name.replace("_", "-"): getattr(options, name) for name in others}
     named = {"dataset": options.dataset or _DATASET, "name": source.name}
-    chosen = {name: one for name, one in given.items() if one not in (None, False)}
-    flags = {name: () if one is True else one for name, one in chosen.items()}
+    present = {name: value for name, value in given.items() if value not in (None, False)}
+    flags = {name: () if value is True else value for name, value in present.items()}
     summary = write_import(source, folder, named | flags)
     if options.save_layout is not None:
         read = source.file.proposal
@@ -229,7 +229,7 @@ def _columns_table(proposal: Proposal) -> str:
     """Return the table of the columns of a file that are read and the first of the others: their
     meaning, the share of values that fit it, and an example.
     """
-    others = [one.name for one in proposal.table if one.meaning is None]
+    others = [column.name for column in proposal.table if column.meaning is None]
     rows = [
         (
             shown(column.name, _NAME - 3),

@@ -45,12 +45,12 @@ class _Reported(NamedTuple):
     value: str
     hint: str
 
-    def told(self, record: Record) -> bool:
+    def is_in(self, record: Record) -> bool:
         """Return whether the record has the value."""
-        found: Any = record
+        value: Any = record
         for name in self.value.split("."):
-            found = found[name]
-        return found is not None
+            value = value[name]
+        return value is not None
 
 
 _REPORTED = {name: _Reported(**row) for name, row in TABLE["reported"].items()}
@@ -104,29 +104,29 @@ def account(
             }
             for row, reason in matching.unmatched[:SHOWN]
         ],
-        "conversations": {name: one.conversation for name, one in matching.labels.items()},
-        "conversations_moved": sorted(name for name, one in matching.labels.items() if one.moved),
+        "conversations": {name: m.conversation for name, m in matching.labels.items()},
+        "conversations_moved": sorted(name for name, m in matching.labels.items() if m.moved),
         "questions": len(dataset.questions),
         "unanswered_by_type": {
             name: {"unanswered": without, "of": of} for name, (without, of) in missing.items()
         },
         "categories": categories,
-        "categories_relabelled": sum(one["rows"] for one in categories if not _is_official(one)),
+        "categories_relabelled": sum(row["rows"] for row in categories if not _is_official(row)),
         "categories_sentence": categories_sentence(categories),
         "gold_differs": len(other_golds),
         "gold_differs_first": other_golds[:SHOWN],
         "with_gold": len(with_gold),
         "same_as_gold": sum(
-            normalise(one["answer"]) == normalise(one["gold"]) for one in with_gold
+            normalise(record["answer"]) == normalise(record["gold"]) for record in with_gold
         ),
         "doubts": doubts,
         "empty_answers": sum(record["answer"] == "" for record in records),
         "errors": len(records) - len(ok),
-        "told": {name: sum(map(one.told, ok)) for name, one in _REPORTED.items()},
+        "told": {name: sum(map(report.is_in, ok)) for name, report in _REPORTED.items()},
         "runs_of_judge": sum(bool(record["judge"]) for record in ok),
         "columns": {name: PLUS.join(columns) for name, columns in file.proposal.columns.items()},
         "files_passed_over": list(file.passed_over),
-        "not_read": [one.name for one in file.proposal.table if one.meaning is None],
+        "not_read": [column.name for column in file.proposal.table if column.meaning is None],
         "reported_scores": _agreement(matching, records),
     }
     facts = _facts(counts, missing)
@@ -159,7 +159,7 @@ def _facts(counts: Counts, missing: Missing) -> dict[str, Any]:
     copied = counts["same_as_gold"] > COPIED * counts["with_gold"]
     judged = counts["told"]["verdicts"]
     placed: Mapping[str, str | None] = counts["conversations"]
-    others = [one for one in placed if placed[one] not in (None, one) and not one.isdecimal()]
+    others = [name for name in placed if placed[name] not in (None, name) and not name.isdecimal()]
     return {
         **counts,
         **missing_facts(missing),
@@ -174,13 +174,13 @@ def _facts(counts: Counts, missing: Missing) -> dict[str, Any]:
             + (f": {row['question']!r}" if row["question"] else "")
             for row in counts["unmatched_first"]
         ),
-        "moved": _listed([f"{one} is {placed[one]}" for one in counts["conversations_moved"]]),
-        "identified": _listed([f"{one} is {placed[one]}" for one in others]),
+        "moved": _listed([f"{name} is {placed[name]}" for name in counts["conversations_moved"]]),
+        "identified": _listed([f"{name} is {placed[name]}" for name in others]),
         "first_golds": ", ".join(counts["gold_differs_first"]),
         "doubts": [TABLE["copied"].format(**counts)] * copied + counts["doubts"],
         "equal_scores": [
-            (reported()[name], name, one["equal"], one["rows"])
-            for name, one in counts["reported_scores"].items()
+            (reported()[name], name, score["equal"], score["rows"])
+            for name, score in counts["reported_scores"].items()
         ],
         "answered": answered,
         "partly_judged": judged if judged < answered else 0,
@@ -192,21 +192,21 @@ def _columns(counts: Counts) -> dict[str, str]:
     columns, unread = counts["columns"], counts["not_read"]
     present, empty, absent = list[str](), list[str](), list[str]()
     maybe: dict[str, None] = {}
-    for name, one in _REPORTED.items():
-        column, count = columns.get(one.field), counts["told"][name]
+    for name, report in _REPORTED.items():
+        column, count = columns.get(report.field), counts["told"][name]
         if count:
-            other_name = "" if column in (None, one.field) else f", {column}"
-            present.append(f"{one.words} ({count:,}{other_name})")
+            other_name = "" if column in (None, report.field) else f", {column}"
+            present.append(f"{report.words} ({count:,}{other_name})")
         elif column is not None:
-            empty.append(f"{one.words} ({column})")
-        elif hinted := [name for name in unread if re.search(one.hint, snake(name))]:
+            empty.append(f"{report.words} ({column})")
+        elif hinted := [name for name in unread if re.search(report.hint, snake(name))]:
             maybe |= dict.fromkeys(hinted)
         else:
-            absent.append(one.words)
+            absent.append(report.words)
     lists = {"present": present, "empty": empty, "absent": absent}
     long = {"maybe": [*maybe], "not_read": unread, "files_passed_over": counts["files_passed_over"]}
-    return {name: ", ".join(one) for name, one in lists.items()} | {
-        name: _listed(one) for name, one in long.items()
+    return {name: ", ".join(names) for name, names in lists.items()} | {
+        name: _listed(names) for name, names in long.items()
     }
 
 
@@ -215,9 +215,9 @@ def _listed(names: Sequence[str]) -> str:
     return shown(", ".join(names[:_LISTED]), _LINE) + more
 
 
-def _is_official(one: Mapping[str, Any]) -> bool:
+def _is_official(row: Mapping[str, Any]) -> bool:
     """Return whether a label is the official number or the official name."""
-    return one["label"] in (str(one["official"]), one["type"])
+    return row["label"] in (str(row["official"]), row["type"])
 
 
 def categories_sentence(categories: Sequence[Mapping[str, Any]]) -> str | None:
@@ -226,14 +226,14 @@ def categories_sentence(categories: Sequence[Mapping[str, Any]]) -> str | None:
     `categories`: numbers of rows by label and official category. If these correspond one to one,
     the labels are a permutation or other names, and tables by them have exchanged rows.
     """
-    others = [one for one in categories if not _is_official(one)]
+    others = [row for row in categories if not _is_official(row)]
     if not others:
         return None
-    labels, officials = ([one[name] for one in categories] for name in ("label", "official"))
+    labels, officials = ([row[name] for row in categories] for name in ("label", "official"))
     if len(set(labels)) < len(labels) or len(set(officials)) < len(officials):
-        relabelled, rows = (sum(one["rows"] for one in each) for each in (others, categories))
+        relabelled, rows = (sum(row["rows"] for row in each) for each in (others, categories))
         return str(TABLE["categories"]["mixed"]).format(relabelled=relabelled, rows=rows)
-    renamed = "; ".join(f"{one['label']} is {one['official']} {one['type']}" for one in others)
+    renamed = "; ".join(f"{row['label']} is {row['official']} {row['type']}" for row in others)
     same_names = set(labels) == set(map(str, officials))
     kind = "a permutation of the official categories" if same_names else "other names"
     return str(TABLE["categories"]["renamed"]).format(kind=kind, renamed=renamed)
@@ -246,8 +246,8 @@ def labels_table(counts: Counts, draw: Callable[[list[str], list[list[str]]], st
     """
     if not counts.get("categories_relabelled"):
         return None
-    rows = {(one["label"], one["official"]): str(one["rows"]) for one in counts["categories"]}
-    types = dict(sorted((one["official"], one["type"]) for one in counts["categories"]))
+    rows = {(row["label"], row["official"]): str(row["rows"]) for row in counts["categories"]}
+    types = dict(sorted((row["official"], row["type"]) for row in counts["categories"]))
     header = ["label in the file", *(f"{number} {name}" for number, name in types.items())]
     labels = dict.fromkeys(label for label, _ in rows)
-    return draw(header, [[one, *(rows.get((one, n), "0") for n in types)] for one in labels])
+    return draw(header, [[label, *(rows.get((label, n), "0") for n in types)] for label in labels])

@@ -132,7 +132,7 @@ def _manifest(source: Import, options: Options, matched: Account) -> Manifest:
         "columns": {name: PLUS.join(columns) for name, columns in file.proposal.columns.items()},
     }
     if len(file.sources) > 1:
-        imported["files"] = [asdict(one) for one in file.sources]
+        imported["files"] = [asdict(part) for part in file.sources]
     flags = [
         part
         for option, value in options.items()
@@ -147,7 +147,7 @@ def _manifest(source: Import, options: Options, matched: Account) -> Manifest:
     )
     manifest["models"]["judge"] = AS_REPORTED if matched.counts["told"]["verdicts"] else None
     runs = {
-        tuple((name, len(one)) for name, one in row.verdicts.items())
+        tuple((name, len(verdicts)) for name, verdicts in row.verdicts.items())
         for row in source.matching.answers.values()
         if row.verdicts and row.error is None
     }
@@ -189,9 +189,9 @@ def record(question: Question, row: AnswerRow) -> Record:
 def _latency(row: AnswerRow) -> dict[str, float | None]:
     """Return milliseconds by phase; a missing total is the sum of both parts if both are known."""
     parts = (row.search_seconds, row.answer_seconds)
-    known = [part for part in parts if part is not None]
+    seconds = [part for part in parts if part is not None]
     total = row.total_seconds
-    if total is None and len(known) == len(parts):
-        total = sum(known)
+    if total is None and len(seconds) == len(parts):
+        total = sum(seconds)
     named = {"retrieve": row.search_seconds, "answer": row.answer_seconds, "total": total}
     return {name: None if s is None else round(s * 1000, 4) for name, s in named.items()}

@@ -57,7 +57,7 @@ def recompute(
     with locked(folder):
         old = list(run.records.values())
         bar = tqdm(old, desc=folder.name, unit="answer", disable=None)
-        turns = {id_: one.turns for id_, one in run.rankings.items() if not one.selected}
+        turns = {id_: ranked.turns for id_, ranked in run.rankings.items() if not ranked.selected}
         recited = (_recited(record, evidence.get(record["id"])) for record in bar)
         records = [
             _rescored(record, questions.get(record["id"]), turns.get(record["id"]))
@@ -72,7 +72,7 @@ def recompute(
         manifest["rescored"] = [*manifest.get("rescored", []), again]
         write_json(folder / MANIFEST, manifest)
     pairs = zip(old, records, strict=True)
-    return summary, sum(one["scores"] != two["scores"] for one, two in pairs)
+    return summary, sum(before["scores"] != after["scores"] for before, after in pairs)
 
 
 def _citing(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
