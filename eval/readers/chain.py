@@ -41,8 +41,8 @@ class ChainReader(Reader):
             return _UNKNOWN
         language, (subject, chain, day) = parsed
         at = day or date.max
-        facts = [one for one in _facts(language, retrieval.candidates) if one.day <= at]
-        ended = {one.fact for one in facts if one.until and one.until <= at}
+        facts = [fact for fact in _facts(language, retrieval.candidates) if fact.day <= at]
+        ended = {fact.fact for fact in facts if fact.until and fact.until <= at}
         values = {(f.subject, f.relation): f.value for f, _, _ in facts if f not in ended}
         for relation in chain:
             if (subject, relation) not in values:

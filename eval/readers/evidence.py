@@ -184,7 +184,7 @@ def find_evidence(
                 own = max(own, idf.share(everything) + _ANSWERED * reply)
             else:
                 other = max(other, idf.share(claimed))
-    ranked.sort(key=lambda one: -one[0])
+    ranked.sort(key=lambda item: -item[0])
     scored: list[ScoredSentence] = []
     for score, support, memory in ranked[:_MEMORIES]:
         carried = 0.0

@@ -55,7 +55,7 @@ class ExtractiveReader(Reader):
         if not candidates:
             return self._abstain(question)
         spoken = (roots_by_speaker(c.memory.content, c.memory.speaker) for c in candidates)
-        speakers = tuple(sorted({speaker for said in spoken for speaker in said}))
+        speakers = tuple(sorted({speaker for by_speaker in spoken for speaker in by_speaker}))
         last = max(c.memory.time for c in candidates).date()
         parsed = analyse(question, speakers, last)
         evidence = find_evidence(parsed, candidates, self.weights)
@@ -141,8 +141,8 @@ def how_long(
 ) -> str | None:
     """Return the duration in the best of `reach` sentences that contain one, or None."""
     pattern = _LENGTH_ZH if question.chinese else _LENGTH
-    claims = (one.sentence for one in sentences[:reach])
-    texts = (one.text for one in claims if not (one.asks or one.caption))
+    claims = (item.sentence for item in sentences[:reach])
+    texts = (claim.text for claim in claims if not (claim.asks or claim.caption))
     m = next(filter(None, map(pattern.search, texts)), None)
     if m is None:
         return None
@@ -157,8 +157,8 @@ def how_often(
 ) -> str | None:
     """Return the frequency in the best of `reach` sentences that contain one, or None."""
     pattern = _OFTEN_ZH if question.chinese else _OFTEN
-    found = (m[0] for item in sentences[:reach] if (m := pattern.search(item.sentence.text)))
-    return next(found, None)
+    texts = (m[0] for item in sentences[:reach] if (m := pattern.search(item.sentence.text)))
+    return next(texts, None)
 
 
 def how_many(

@@ -77,5 +77,5 @@ class LLMReader(Reader):
 
 def final_answer(reply: str) -> str:
     """Return the text after the last "Answer:" at a line's start, else the reply, on one line."""
-    said = without_thinking(reply)
-    return " ".join(_ANSWER.split(said)[-1].split()).strip("* ")
+    text = without_thinking(reply)
+    return " ".join(_ANSWER.split(text)[-1].split()).strip("* ")

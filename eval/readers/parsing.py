@@ -44,9 +44,9 @@ def roots(text: str) -> frozenset[str]:
     return _roots_of(set(words(text)) - STOPWORDS)
 
 
-def _roots_of(found: set[str]) -> frozenset[str]:
-    runs = set(filter(is_cjk, found))
-    return frozenset([*map(root, found - runs), *chain.from_iterable(map(cjk_terms, runs))])
+def _roots_of(terms: set[str]) -> frozenset[str]:
+    runs = set(filter(is_cjk, terms))
+    return frozenset([*map(root, terms - runs), *chain.from_iterable(map(cjk_terms, runs))])
 
 
 def is_light(word: str) -> bool:
@@ -92,18 +92,18 @@ def roots_by_speaker(
 
     Sentences that ask or that address the listener are no claims about the speaker.
     """
-    said: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+    by_speaker: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     nothing = frozenset[str]()
     for sentence in sentences(content, speaker):
-        everything, claimed = said.get(sentence.speaker, (nothing, nothing))
+        everything, claimed = by_speaker.get(sentence.speaker, (nothing, nothing))
         is_claim = not (sentence.asks or sentence.addresses)
         whole = everything | sentence.roots
         if is_claim and claimed == everything:
             claimed = whole  # mostly: then both are one object
         elif is_claim:
             claimed = claimed | sentence.roots
-        said[sentence.speaker] = whole, claimed
-    return said
+        by_speaker[sentence.speaker] = whole, claimed
+    return by_speaker
 
 
 @lru_cache(maxsize=16_384)
@@ -113,20 +113,20 @@ def sentences(content: str, speaker: str) -> tuple[Sentence, ...]:
     Lines have the form `Speaker: words [image: caption]`. A line without a speaker belongs to
     `speaker`, that of the memory.
     """
-    found: list[Sentence] = []
+    all_sentences: list[Sentence] = []
     for line in content.split("\n"):
         caption = _CAPTION.search(line) if line.rstrip().endswith("]") else None
         spoken = line[: caption.start()] if caption else line
         head = _LINE.match(spoken)
         named = head is not None and _is_name(head["speaker"])
-        who, said = (head["speaker"], head["text"]) if head and named else (speaker, spoken)
-        for part in _cut(said):
+        who, speech = (head["speaker"], head["text"]) if head and named else (speaker, spoken)
+        for part in _cut(speech):
             asks = part.rstrip("\"'”’」』）").endswith(("?", "？"))
-            found.append(Sentence(part, who, roots(part), asks, False, _addresses(part)))
+            all_sentences.append(Sentence(part, who, roots(part), asks, False, _addresses(part)))
         if caption:
             text = _FRAME.sub("", caption["caption"].strip())
-            found.append(Sentence(text, who, roots(text), False, True, False))
-    return tuple(found)
+            all_sentences.append(Sentence(text, who, roots(text), False, True, False))
+    return tuple(all_sentences)
 
 
 class Kind(Enum):
@@ -199,7 +199,7 @@ def named_people(text: str, speakers: tuple[str, ...]) -> tuple[str, ...]:
     A nickname is a capitalised beginning, of three letters or more, of the name: "Alex" of
     "Alexandra".
     """
-    found = []
+    people = []
     for speaker in speakers:
         first = speaker.split()[0] if speaker.split() else speaker
         if is_cjk(speaker):
@@ -207,8 +207,8 @@ def named_people(text: str, speakers: tuple[str, ...]) -> tuple[str, ...]:
         else:
             hit = first.startswith(tuple(_capitalised(text)))
         if hit:
-            found.append(speaker)
-    return tuple(found)
+            people.append(speaker)
+    return tuple(people)
 
 
 @lru_cache(maxsize=4_096)

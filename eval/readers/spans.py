@@ -99,13 +99,13 @@ def _tokens(text: str) -> tuple[tuple[_Token, ...], tuple[tuple[int, int], ...]]
     end of each.
     """
     matches = list(_TOKEN.finditer(text))
-    found, before, away = [], "", _NEAR_PLACE + 1  # tokens since a preposition of place
+    tokens, before, away = [], "", _NEAR_PLACE + 1  # tokens since a preposition of place
     for word in [match[0] for match in matches]:
         inside = before != "" and (before.isalnum() or before in ",&'\"“")
         token = _token(word, inside, away <= _NEAR_PLACE)
-        found.append(token)
+        tokens.append(token)
         before, away = word, 1 if token.low in _PLACES else away + 1
-    return tuple(found), tuple([match.span() for match in matches])
+    return tuple(tokens), tuple([match.span() for match in matches])
 
 
 @lru_cache(maxsize=65_536)  # so that equal tokens of many sentences are one object
@@ -260,7 +260,7 @@ def list_answer(
     A memory contributes if its evidence is nearly as good as the best one's and its span adds
     something new to the list.
     """
-    chosen: list[Span] = []
+    selected: list[Span] = []
     listed: set[str] = set()
     memories: set[str] = set()
     for span in spans(question, sentences, names, most):
@@ -269,11 +269,11 @@ def list_answer(
         new = roots(span.text) - question.roots
         if not new or len(new & listed) * 2 > len(new):
             continue
-        if chosen and span.source.score < NEAR * chosen[0].source.score:
+        if selected and span.source.score < NEAR * selected[0].source.score:
             continue
-        chosen.append(span)
+        selected.append(span)
         listed |= new
         memories.add(span.source.memory.id)
-        if len(chosen) == items:
+        if len(selected) == items:
             break
-    return ", ".join(span.text for span in chosen)
+    return ", ".join(span.text for span in selected)
