@@ -123,7 +123,7 @@ class LLMJudge:
             *(self._verdict(text, run) for run in range(self._runs)), strict=True
         )
         return Judgement(
-            {self.name: tuple(one.passed for one in verdicts)},
+            {self.name: tuple(verdict.passed for verdict in verdicts)},
             total_usage(usages),
             {self.name: tuple(one.reason for one in verdicts)},
         )
@@ -141,9 +141,9 @@ class LLMJudge:
                 usage, last = total_usage((usage, Usage(calls=1))), str(error)
                 continue
             usage = total_usage((usage, done.usage))
-            found = parse_verdict(done.text)
-            if found is not None:
-                return found, usage
+            verdict = parse_verdict(done.text)
+            if verdict is not None:
+                return verdict, usage
             last = f"{done.text!r:.80}"
         raise LLMError(
             f"{self.name}: no verdict in {ATTEMPTS} attempts (the last: {last}); a judge must "
@@ -157,12 +157,12 @@ def parse_verdict(reply: str) -> Verdict | None:
     The `verdict` of each JSON object in the reply counts, also amid other text, as not every
     endpoint enforces a schema. A word outside of JSON is never taken for a verdict.
     """
-    found: dict[bool, str] = {}
-    for _, one in json_objects(reply):
-        passed = _VERDICTS.get(str(one.get("verdict")).strip().upper())
+    reasons: dict[bool, str] = {}
+    for _, fields in json_objects(reply):
+        passed = _VERDICTS.get(str(fields.get("verdict")).strip().upper())
         if passed is not None:
-            found.setdefault(passed, _clean(one.get("reason")))
-    return Verdict(*next(iter(found.items()))) if len(found) == 1 else None
+            reasons.setdefault(passed, _clean(fields.get("reason")))
+    return Verdict(*next(iter(reasons.items()))) if len(reasons) == 1 else None
 
 
 def _clean(reason: object) -> str:

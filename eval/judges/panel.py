@@ -78,14 +78,14 @@ class Panel:
         if errors:
             raise errors[0]
         return Judgement(
-            {name: verdicts for one in judgements for name, verdicts in one.runs.items()},
-            total_usage(one.usage for one in judgements),
-            {name: reasons for one in judgements for name, reasons in one.reasons.items()},
+            {name: verdicts for j in judgements for name, verdicts in j.runs.items()},
+            total_usage(j.usage for j in judgements),
+            {name: reasons for j in judgements for name, reasons in j.reasons.items()},
         )
 
 
 def reply_formats(judge: Judge | None) -> dict[str, str]:
     """Return the reply format of each model that has judged, by the name of the judge."""
     members = judge.members if isinstance(judge, Panel) else (judge,)
-    models = [one for one in members if isinstance(one, LLMJudge)]
-    return {one.name: one.reply_format for one in models if one.reply_format is not None}
+    models = [member for member in members if isinstance(member, LLMJudge)]
+    return {model.name: model.reply_format for model in models if model.reply_format is not None}

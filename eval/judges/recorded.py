@@ -52,10 +52,10 @@ class RecordedJudge:
         self.name = "recorded"
         self._source = source
         self._verdicts: dict[tuple[str, str, str], set[tuple[bool, ...]]] = {}
-        for one in answers:
-            if one.verdicts:
-                key = (one.question, one.gold, one.answer)
-                self._verdicts.setdefault(key, set()).add(one.verdicts)
+        for answer in answers:
+            if answer.verdicts:
+                key = (answer.question, answer.gold, answer.answer)
+                self._verdicts.setdefault(key, set()).add(answer.verdicts)
         if not self._verdicts:
             raise InputError(f"{source}: contains no verdict; a column judge is needed")
 
@@ -92,7 +92,7 @@ def _of_run(folder: Path) -> Iterator[JudgedAnswer]:
 
 def _of_file(path: Path) -> Iterator[JudgedAnswer]:
     for row in read_answers(path, None).rows:
-        runs = tuple(passed for one in row.verdicts.values() for passed in one)
+        runs = tuple(passed for by_run in row.verdicts.values() for passed in by_run)
         verdicts = runs or (() if row.judge is None else (row.judge > 0.5,))
         if row.question is None or row.gold is None:
             if not verdicts:
