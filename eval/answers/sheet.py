@@ -73,9 +73,9 @@ class Sheet:
         )
         questions = []
         for text, identity in zip(texts, ids, strict=True):
-            same = index.of_words(text)
-            asked = None if identity is None else index.of_id(identity)
-            questions.append([asked] if asked is not None and asked in (same or [asked]) else same)
+            by_words = index.of_words(text)
+            q = None if identity is None else index.of_id(identity)
+            questions.append([q] if q is not None and q in (by_words or [q]) else by_words)
         return questions
 
     @cached_property
@@ -130,7 +130,7 @@ class Sheet:
             return None
         texts = self.columns[question] if question else [None] * self.rows
         fits = (
-            (asked := index.of_id(value)) is not None and asked in (index.of_words(text) or [asked])
+            (q := index.of_id(value)) is not None and q in (index.of_words(text) or [q])
             for value, text in zip(self.columns[column], texts, strict=True)
             if not values.blank(value)
         )

@@ -125,7 +125,7 @@ class LLMJudge:
         return Judgement(
             {self.name: tuple(verdict.passed for verdict in verdicts)},
             total_usage(usages),
-            {self.name: tuple(one.reason for one in verdicts)},
+            {self.name: tuple(verdict.reason for verdict in verdicts)},
         )
 
     def _verdict(self, text: str, run: int) -> tuple[Verdict, Usage]:
