@@ -206,13 +206,13 @@ def test_a_file_is_imported_or_refused_in_one_line(variant, dataset, tmp_path):
     answers = source.matching.answers
     asked = [question for question in dataset.questions if question.id in answers]
     records = [record(question, answers[question.id]) for question in asked]
-    told = account(source.file, source.matching, dataset, records)
-    counts = told.counts
+    report = account(source.file, source.matching, dataset, records)
+    counts = report.counts
     assert {name: counts[name] for name in variant.expected} == variant.expected
     assert counts["matched"] + counts["unmatched"] == counts["rows"]
     assert counts["unmatched"] == sum(counts["unmatched_by_reason"].values())
-    assert told.sentences
-    assert bool(told.warnings) or not counts["unmatched"]
+    assert report.sentences
+    assert bool(report.warnings) or not counts["unmatched"]
     json.dumps([counts, *records], ensure_ascii=False, allow_nan=False).encode()
     for one in records:
         if one["status"] == "ok":

@@ -62,7 +62,7 @@ def naming(column: str) -> Layout:
     return Layout(columns=parse_columns([column]))
 
 
-def told(file: AnswerFile, matching: Matching, dataset: Dataset) -> Account:
+def account_of(file: AnswerFile, matching: Matching, dataset: Dataset) -> Account:
     records = [record(question, matching.answers[question.id]) for question in dataset.questions]
     return account(file, matching, dataset, records)
 
@@ -255,7 +255,7 @@ def test_verdicts_against_the_answers_stop_until_they_are_named(column, answered
     found = {}
     for given in (column, "none"):
         source = read_import(path, naming(f"judge={given}"), "mine", dataset)
-        made = told(source.file, source.matching, dataset)
+        made = account_of(source.file, source.matching, dataset)
         found[given] = made.counts["told"]["verdicts"], " ".join(made.warnings)
     assert found[column][0] == len(answered)
     assert "go against the answers" in found[column][1]
@@ -314,11 +314,11 @@ def test_what_is_no_verdict_is_passed_over_and_said(column, value, answered, wri
     path = write([row | {column: value} for row in named(answered, judge=None)])
     file = read_answers(path, dataset)
     assert "judge" not in file.proposal.columns
-    said = "\n".join(told(file, match(file.rows, dataset), dataset).sentences)
-    assert f"Columns that were not read: {column}." in said
+    output = "\n".join(account_of(file, match(file.rows, dataset), dataset).sentences)
+    assert f"Columns that were not read: {column}." in output
     if column != "is_adversarial":
-        assert "Not in the file: judge verdicts" not in said
-        assert f"though the names suggest more: {column}" in said
+        assert "Not in the file: judge verdicts" not in output
+        assert f"though the names suggest more: {column}" in output
 
 
 def test_the_means_of_a_file_are_no_scores_of_its_rows(answered, write, dataset):

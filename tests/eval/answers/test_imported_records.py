@@ -62,8 +62,8 @@ def test_what_is_told_is_kept_and_a_total_may_be_the_sum(
 def test_a_failed_row_has_no_answer_and_no_score(dataset):
     made = record(dataset.questions[0], _row(question=None, answer="x", judge=1.0, error="429"))
     assert made["error"] == {"phase": "answer", "kind": "as reported", "message": "429"}
-    told = [made[name] for name in ("status", "answer", "abstained", "judge_source")]
-    assert told == ["error", None, None, None]
+    fields = [made[name] for name in ("status", "answer", "abstained", "judge_source")]
+    assert fields == ["error", None, None, None]
     assert set(made["scores"].values()) == {None}
 
 

@@ -89,7 +89,7 @@ def test_other_keys_leave_out_all_errors_or_know_them_alone(sample, load, errors
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "message"),
     [
         ([error(0, "an oak", "a plum")], "entry conv-1/0: its golden answer is not the data set's"),
         ([error(9, "an oak", "a plum")], "entry conv-1/9: the data set has no such question"),
@@ -103,8 +103,8 @@ def test_other_keys_leave_out_all_errors_or_know_them_alone(sample, load, errors
         ([], "errors.jsonl: lists no error"),
     ],
 )  # fmt: skip
-def test_wrong_errors_are_refused(sample, load, errors, rows, told):
-    with pytest.raises(InputError, match=told):
+def test_wrong_errors_are_refused(sample, load, errors, rows, message):
+    with pytest.raises(InputError, match=message):
         load(sample, key="corrected", key_file=errors(rows))
 
 
@@ -113,7 +113,7 @@ def test_a_key_that_is_not_there_is_refused(sample, load, tmp_path):
     broken.write_text('{"a": 1}\n{"a"\n')
     repeated = tmp_path / "repeated"
     repeated.write_text('[\n {"a": 1,\n "a": 2}]\n')
-    for key, file, told in (
+    for key, file, message in (
         ("better", None, "key: 'better'; use one of original, corrected, excluded"),
         ("corrected", None, r"no errors are known in my.json .*dataset.key_file"),
         ("excluded", None, r"no errors are known in my.json .*dataset.key_file"),
@@ -121,7 +121,7 @@ def test_a_key_that_is_not_there_is_refused(sample, load, tmp_path):
         ("corrected", str(broken), r"broken: line 2: not JSON \(.*column 5"),
         ("corrected", str(repeated), "repeated: key 'a' occurs twice in one object; rename one; c"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             load(sample, key=key, key_file=file)
 
 
@@ -166,8 +166,8 @@ def test_other_texts_than_the_overlays_are_refused(sample, load, overlay, errors
     changed = error(0, "a fig tree", "a pear tree")
     for rows, id_ in ((ERRORS[1:], 0), ([changed, *ERRORS[1:]], 0), ([*ERRORS, another], 1)):
         errors(rows)
-        told = f"entry conv-1/{id_}: its corrected answer is not that of mine.json; get the errors"
-        with pytest.raises(InputError, match=told):
+        text = f"entry conv-1/{id_}: its corrected answer is not that of mine.json; get the errors"
+        with pytest.raises(InputError, match=text):
             load(sample, key="corrected", key_file=str(overlay))
 
 
@@ -178,18 +178,18 @@ def test_an_overlay_of_other_data_is_refused(sample, load, overlay):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"gold": [[3, 2]]}, ".*gold of conv-1/0: not ranges"),
         ({"gold": "all"}, r"entries\[0\].gold.*: Input should be 'text', 'none' or 'original'"),
         ({"id": 5}, r"entries\[0\].id: must be a text"),
     ],
 )
-def test_a_broken_overlay_is_refused(sample, load, overlay, change, told):
+def test_a_broken_overlay_is_refused(sample, load, overlay, change, message):
     value = json.loads(overlay.read_text())
     value["entries"][0] |= change
     overlay.write_text(json.dumps(value))
-    with pytest.raises(InputError, match=f"mine.json: {told}.*; build it by"):
+    with pytest.raises(InputError, match=f"mine.json: {message}.*; build it by"):
         load(sample, key="excluded", key_file=str(overlay))
     value["entries"][0] = value["entries"][1]
     overlay.write_text(json.dumps(value))

@@ -209,7 +209,7 @@ def changed(place: str, value: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("chat", "asked", "said"),
+    ("chat", "asked", "message"),
     [
         ({"chat": []}, None, "chat.json: sample 1: chat: must be a list"),
         ([], None, "chat.json: sample 1: chat: no batch"),
@@ -228,8 +228,8 @@ def changed(place: str, value: Any) -> list[Any]:
         (None, {"summarization": [{"question": "?"}]}, r"\[0\]\.ideal_summary: must be"),
     ],
 )
-def test_unknown_forms_are_refused(tmp_path, chat, asked, said):
-    with pytest.raises(InputError, match=said):
+def test_unknown_forms_are_refused(tmp_path, chat, asked, message):
+    with pytest.raises(InputError, match=message):
         load(write(tmp_path / "1", chat, asked))
 
 
@@ -241,12 +241,12 @@ def test_what_is_no_folder_of_the_repository(tmp_path):
     (write(tmp_path / "bare" / "1") / "chat.json").unlink()
     for name in ("a-1", "A/1"):
         write(tmp_path / "both" / name)
-    for name, told in (
+    for name, message in (
         ("none", "no such folder; name a folder of the published"),
         ("empty", "contains no probing_questions"),
         ("rows.json", "no such folder; name a folder"),
         ("bare", r"neither chat_trunecated\.json nor chat\.json"),
         ("both", "folders whose names look alike, as a-1"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             load(tmp_path / name)

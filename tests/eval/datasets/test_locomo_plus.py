@@ -99,8 +99,8 @@ def test_gaps_as_published(tmp_path, gap, days):
     data = load(tmp_path, cue_sample(time_gap=gap))
     (cue,) = [one for one in data.conversations[0].sessions if one.id == "cue_0"]
     assert cue.time == _ASKED - timedelta(days=days or 0)
-    said = f"locomo_plus.json: sample 0: time_gap: {gap!r} has no number: counted as 0 days"
-    assert data.repairs == (() if days else (said,))
+    expected = f"locomo_plus.json: sample 0: time_gap: {gap!r} has no number: counted as 0 days"
+    assert data.repairs == (() if days else (expected,))
 
 
 def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
@@ -119,17 +119,17 @@ def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
     assert ids(types=["goal"]) == ["ash/2", "ash/4"]
     with pytest.raises(InputError, match="no question is left"):
         ids(conversations=["elm"], types=["goal"])
-    for option, told in (
+    for option, message in (
         ({"conversations": ["oak"]}, r"dataset\.conversations: 'oak' is not one of ash, elm"),
         ({"types": ["temporal"]}, r"dataset\.types: 'temporal' is not one of causal, state"),
         ({"stitch": "some"}, r"dataset\.stitch: 'some'; use one of all, one"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             ids(**option)
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"relation_type": "moral"}, "sample 1: relation_type: 'moral' is unknown; use one of"),
         ({"cue_dialogue": "A: Hm.\n\nC: Oh."}, "sample 1: cue_dialogue: line 3: 'C: Oh.' is no"),
@@ -140,9 +140,9 @@ def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
         ("x", "sample 1: must be an object"),
     ],
 )
-def test_errors_name_file_sample_and_field(tmp_path, changed, told):
+def test_errors_name_file_sample_and_field(tmp_path, changed, message):
     given = cue_sample(**changed) if isinstance(changed, dict) else changed
-    with pytest.raises(InputError, match=rf"^locomo_plus\.json: {told}"):
+    with pytest.raises(InputError, match=rf"^locomo_plus\.json: {message}"):
         load(tmp_path, cue_sample(), given)
 
 

@@ -72,7 +72,7 @@ def test_blank_turns_and_sessions_met_again_are_told(tmp_path):
     turns = [one.id for session in data.conversations[0].sessions for one in session.turns]
     assert turns == ["s:1", "s#2:0"]
     assert len(data.repairs) == 3
-    assert all(told.startswith("made.json: sample q1: haystack_sessions[") for told in data.repairs)
+    assert all(line.startswith("made.json: sample q1: haystack_sessions[") for line in data.repairs)
 
 
 def test_filters(tmp_path):
@@ -84,16 +84,16 @@ def test_filters(tmp_path):
     for wrong in ({"types": ["single_hop"]}, {"conversations": ["z"]}, {"types": "multi_session"}):
         with pytest.raises(InputError, match=next(iter(wrong))):
             ids(**wrong)
-    for options, told in (
+    for options, message in (
         ({"types": ["multi_session"], "conversations": ["a"]}, "no question is left"),
         ({"limit": 0}, "limit: 0"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             ids(**options)
 
 
 def test_a_file_of_another_shape_is_refused(tmp_path):
-    for wrong, told in (
+    for wrong, message in (
         (["x"], "sample #1: must be an object"),
         ([{}], "sample #1: question_id: must be a text"),
         ([], "must be a list"),
@@ -102,7 +102,7 @@ def test_a_file_of_another_shape_is_refused(tmp_path):
             for alike in ("q1", "Q1", "q1 ")
         ),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             load(tmp_path, *wrong)
 
 

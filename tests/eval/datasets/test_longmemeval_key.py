@@ -101,8 +101,8 @@ def test_a_run_with_the_published_ids_is_resumed_repeated_and_rescored(
     assert {one["scores"]["evidence_session_recall"] for one in repeated.records} == {1.0}
 
     rescored = (rescore, run.folder, "--dataset", "longmemeval")
-    told = said(*rescored, "--evidence", "original", code=2)
-    assert "names sessions by their published ids" in told
+    output = said(*rescored, "--evidence", "original", code=2)
+    assert "names sessions by their published ids" in output
     request.getfixturevalue("errors")
     said(*rescored, "--key", "excluded")
     found = {one["id"]: one["scores"]["evidence_session_recall"] for one in run.records}

@@ -204,7 +204,7 @@ def test_samples_depend_on_the_seed_and_are_in_order(path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"unrelated": -1}, "dataset.unrelated: -1; use a whole number of 0 or more"),
         ({"sample": 0}, "dataset.sample: 0; use a whole number of 1 or more"),
@@ -214,10 +214,10 @@ def test_samples_depend_on_the_seed_and_are_in_order(path):
         ({"conversations": []}, "dataset.conversations: []; use a list, such as [ash], or null"),
     ],
 )
-def test_invalid_parameters_are_named(path, options, said):
+def test_invalid_parameters_are_named(path, options, message):
     with pytest.raises(InputError, match="dataset") as error:
         Grown(**{"name": "grown", "of": path, **options}).load()
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_no_question_left_is_refused(tmp_path):

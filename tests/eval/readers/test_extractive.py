@@ -119,8 +119,8 @@ def test_abstains_where_nothing_bears_on_the_question():
 
 
 def test_a_window_of_several_lines_keeps_its_speakers_apart():
-    said = "Ines: I sold the kite yesterday.\nRuben: I burnt the pancakes last week."
-    window = Memory("w", said, "", datetime(2023, 5, 9), "Ines", ("a", "b"))
+    content = "Ines: I sold the kite yesterday.\nRuben: I burnt the pancakes last week."
+    window = Memory("w", content, "", datetime(2023, 5, 9), "Ines", ("a", "b"))
     found = Retrieval((Candidate(window, 1.0),), "", 0)
     reader, week = ExtractiveReader(), "the week before 9 May 2023"
     assert reader.read("When did Ines sell the kite?", found).text == "8 May 2023"
@@ -136,7 +136,7 @@ def test_is_deterministic_whatever_was_read_before():
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("content", "expected"),
     [
         ("Mara moved to Bergen on 8 May 2021", "8 May 2021"),
         ("Mara moved to Bergen last May", "Mara moved to Bergen last May"),
@@ -144,8 +144,8 @@ def test_is_deterministic_whatever_was_read_before():
         ("Mara moved to Bergen", "Mara moved to Bergen"),
     ],
 )
-def test_a_memory_without_a_time_dates_nothing(said, expected):
-    memory = Memory("m", said, said, UNDATED, "", ("D1:1",))
+def test_a_memory_without_a_time_dates_nothing(content, expected):
+    memory = Memory("m", content, content, UNDATED, "", ("D1:1",))
     found = Retrieval((Candidate(memory, 1.0),), "", 0)
     assert ExtractiveReader().read("When did Mara move to Bergen?", found).text in expected
 

@@ -55,7 +55,7 @@ def test_says_what_was_left_out_and_what_comes_next(tmp_path, said):
     path.with_name("notes.json").write_text("{", encoding="utf-8")
     folder = tmp_path / "own"
     given = [str(path.parent), "--out", str(folder), "--user", "Ines", "--questions", "2"]
-    told = said(main, *given)
+    output = said(main, *given)
     for part in (
         "files: 1 of ChatGPT; 1 of no known format passed over",
         "1 not readable passed over: notes.json: not JSON",
@@ -64,8 +64,8 @@ def test_says_what_was_left_out_and_what_comes_next(tmp_path, said):
         "on this machine alone; compare strategies:",
         f"dataset=locomo dataset.path={folder} ",
     ):
-        assert part in told
-    (by_rule,) = re.findall(r"^2 questions by rule: (.*)", told, re.M)
+        assert part in output
+    (by_rule,) = re.findall(r"^2 questions by rule: (.*)", output, re.M)
     assert sum(int(one.rpartition(" ")[2]) for one in by_rule.split(", ")) == 2
     assert " 0" not in by_rule
     text = (folder / "transcripts.json").read_text(encoding="utf-8")
@@ -99,8 +99,8 @@ def test_leaves_the_gitignore_of_another_folder(export, tmp_path, said):
     ignored = tmp_path / "own" / ".gitignore"
     ignored.parent.mkdir()
     ignored.write_text("build/\n", encoding="utf-8")
-    told = said(main, export, "--out", ignored.parent, code=2)
-    assert "has a .gitignore of its own; name another folder" in told
+    message = said(main, export, "--out", ignored.parent, code=2)
+    assert "has a .gitignore of its own; name another folder" in message
     assert ignored.read_text(encoding="utf-8") == "build/\n"
     assert [*ignored.parent.iterdir()] == [ignored]
     ignored.unlink()
@@ -118,8 +118,8 @@ def test_refuses_a_broken_file_and_keeps_what_was_there(export, tmp_path, refuse
     # a history without a question
     chat = [("user", "你好", 0.0), ("assistant", "你好！", 0.1)]
     path = exports.write_json(tmp_path / "c.json", exports.claude([chat]))
-    told = refused(main, path, "--out", tmp_path / "none")
-    assert "too little text for a question; nothing is written" in told
+    message = refused(main, path, "--out", tmp_path / "none")
+    assert "too little text for a question; nothing is written" in message
     assert not (tmp_path / "none").exists()
 
 

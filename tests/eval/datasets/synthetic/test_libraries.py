@@ -173,17 +173,17 @@ def test_langmem_patches_another_value_into_each_memory_of_the_old_one():
 
 
 @pytest.mark.parametrize(
-    ("said", "stored"),
+    ("text", "stored"),
     [
         (FACT, "Velma Orr's cousin is Dar Sule."),
         (VISITED, "Nev Lar visited Port Sen the day before yesterday."),
         (f"Bo: {CHAT}", "Velma Orr's cousin is Dar Sule."),
     ],
 )
-def test_langmem_patches_nothing_where_nothing_is_new_but_a_tool_has_to_be_called(said, stored):
-    ((name, given),) = calls(of_langmem([said], {"m1": stored}))
+def test_langmem_patches_nothing_where_nothing_is_new_but_a_tool_has_to_be_called(text, stored):
+    ((name, given),) = calls(of_langmem([text], {"m1": stored}))
     assert (name, given["json_doc_id"], given["patches"]) == ("PatchDoc", "m1", [])
-    assert calls(of_langmem([said], {"m1": stored}, "auto")) == []
+    assert calls(of_langmem([text], {"m1": stored}, "auto")) == []
     assert calls(of_langmem([f"Bo: {CHAT}"], {})) == []
 
 

@@ -97,8 +97,8 @@ def test_it_names_the_entities_of_messages_and_of_questions():
 
 def test_it_answers_for_facts_and_graph_in_one_reply():
     prompt = load_prompt("facts_extract", []).extended(load_prompt("graph_same_reply", []).text)
-    said = "[9 May 2023, 10:00]\n" + numbered(ENGLISH, 2)
-    text = prompt.fill(summary="", recent="", time="9 May 2023, 10:00", messages=said)
+    messages = "[9 May 2023, 10:00]\n" + numbered(ENGLISH, 2)
+    text = prompt.fill(summary="", recent="", time="9 May 2023, 10:00", messages=messages)
     schema = object_schema({name: {"type": "array"} for name in ("facts", "entities", "relations")})
     form = {"json_schema": {"name": "facts", "schema": schema}}
     given = value(chat(text) | {"response_format": form})

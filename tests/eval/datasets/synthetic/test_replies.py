@@ -129,8 +129,8 @@ def test_it_states_relations_and_drops_those_that_have_another_end_now():
 
     def dropped(stored: list[str]) -> list[tuple[str, Any]]:
         shown = "\n".join(stored)
-        told = f"They are: {shown} \n\n New Information: {LINES}"
-        return calls(chat("Drop.", told, tools=("delete_graph_memory",)))
+        prompt = f"They are: {shown} \n\n New Information: {LINES}"
+        return calls(chat("Drop.", prompt, tools=("delete_graph_memory",)))
 
     former = relation("velma_orr", "has_as_cousin", "lor_nen")
     assert dropped(stored) == [("delete_graph_memory", former)]

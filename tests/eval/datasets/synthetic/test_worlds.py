@@ -46,12 +46,12 @@ def memories(dataset: Dataset) -> dict[str, dict[str, Memory]]:
 
 def tellings(conversation: Conversation) -> dict[tuple[str, str], list[tuple[Turn, str]]]:
     """Turns and values, in order, by subject and relation."""
-    told: dict[tuple[str, str], list[tuple[Turn, str]]] = {}
+    by_fact: dict[tuple[str, str], list[tuple[Turn, str]]] = {}
     for session in conversation.sessions:
         for turn in session.turns:
             for fact in LANGUAGES["en"].read(turn.text, session.time.date()):
-                told.setdefault((fact.subject, fact.relation), []).append((turn, fact.value))
-    return told
+                by_fact.setdefault((fact.subject, fact.relation), []).append((turn, fact.value))
+    return by_fact
 
 
 def retrieval(found: list[Memory]) -> Retrieval:
@@ -90,12 +90,12 @@ def test_a_question_takes_as_many_turns_as_it_has_hops(hops):
 def test_a_fact_is_told_once_more_for_each_update_and_the_last_telling_counts(updates):
     dataset = made(hops=1, updates=updates, conversations=1)
     (conversation,) = dataset.conversations
-    told = tellings(conversation)
+    by_fact = tellings(conversation)
     for question in dataset.questions:
         asked = LANGUAGES["en"].parse_question(question.text)
         assert asked is not None
         if question.category == 4:
-            of_fact = told[asked[0], asked[1][0]]
+            of_fact = by_fact[asked[0], asked[1][0]]
             assert len(of_fact) == 1 + updates
             turn, value = of_fact[-1]
             assert (turn.id, value) == (question.evidence[0], question.gold)
@@ -112,13 +112,13 @@ def test_distractors_are_their_share(share):
 def test_relative_dates_are_their_share(share):
     dataset = made(relative_dates=share, hops=1, updates=0)
     known = memories(dataset)
-    told = [
+    contents = [
         known[question.conversation][question.evidence[0]].content
         for question in dataset.questions
         if question.type == "temporal"
     ]
-    assert len(told) > 3
-    assert {("20" in text) for text in told} == {share == 0.0}
+    assert len(contents) > 3
+    assert {("20" in text) for text in contents} == {share == 0.0}
 
 
 def test_the_seed_decides_and_conversations_differ_and_do_not_depend_on_their_number():
@@ -205,8 +205,8 @@ def tellers(**parameters: Any) -> list[set[str]]:
     """Who tells each fact that changes, of one conversation."""
     dataset = made(hops=1, updates=3, sessions=12, conversations=1, **parameters)
     (conversation,) = dataset.conversations
-    told = tellings(conversation).values()
-    return [{turn.speaker for turn, _ in several} for several in told if len(several) > 1]
+    groups = tellings(conversation).values()
+    return [{turn.speaker for turn, _ in several} for several in groups if len(several) > 1]
 
 
 @pytest.mark.parametrize("past", [False, True])

@@ -45,8 +45,8 @@ def test_facts_that_are_kept_tell_what_holds_and_nothing_of_the_past(tmp_path, c
     found = f1(finished(tmp_path, cache, *SMALL, "strategy=mem0"))
     assert found["single_hop"] == found["temporal"] == 1.0
     assert found["former_value"] == 0.0
-    told = said(losses, tmp_path / "run")
-    assert "Points lost in ingestion are therefore included in reading" in told
+    output = said(losses, tmp_path / "run")
+    assert "Points lost in ingestion are therefore included in reading" in output
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ SAMPLE = LoCoMo(name="sample", path="data/sample")
 
 
 @pytest.mark.parametrize(
-    ("chosen", "dataset", "misses", "said"),
+    ("chosen", "dataset", "misses", "message"),
     [
         ({"reader": "llm"}, None, 0, "reader=llm: llm=grammar writes memories and answers no"),
         ({}, None, 1.5, "llm.extra.misses: 1.5; use a share of 0 to 1"),
@@ -90,12 +90,12 @@ SAMPLE = LoCoMo(name="sample", path="data/sample")
         ({"reader": "extractive"}, SAMPLE, 0, "llm=grammar: writes memories only of dataset=syn"),
     ],
 )
-def test_what_it_cannot_do_is_refused(chosen, dataset, misses, said):
+def test_what_it_cannot_do_is_refused(chosen, dataset, misses, message):
     choices = {"llm": "grammar", "reader": "chain", **chosen}
     known = dataset or Synthetic(name="synthetic", **PARAMETERS)
     with pytest.raises(InputError) as refused:
         check_compatibility(choices, known, {"extra": {"misses": misses}})
-    assert str(refused.value).startswith(said)
+    assert str(refused.value).startswith(message)
 
 
 def f1_of(folder: Path, *options: str) -> dict[str, float]:

@@ -46,10 +46,10 @@ def test_an_import_is_a_run_folder(rescore, answers):
     assert f"Matched: {len(answers)} of {len(answers)} rows by qa_index, checked" in out
 
     manifest = load_manifest(folder)
-    told = {"kind": "imported", "status": "complete", "strategy": "mine"}
-    told |= {"choices": {"strategy": "mine"}}
-    told |= {"command": "python -m eval rescore mine.jsonl --dataset sample --name mine"}
-    assert told.items() <= manifest.items()
+    fields = {"kind": "imported", "status": "complete", "strategy": "mine"}
+    fields |= {"choices": {"strategy": "mine"}}
+    fields |= {"command": "python -m eval rescore mine.jsonl --dataset sample --name mine"}
+    assert fields.items() <= manifest.items()
     file = Path(path).read_bytes()
     sha256 = hashlib.sha256(file).hexdigest()
     described = {"name": "mine.jsonl", "bytes": len(file), "sha256": sha256}

@@ -94,10 +94,10 @@ def test_imported_answers_match_on_the_original_gold(keyed, again, tmp_path):
     write_lines(tmp_path / "theirs.jsonl", rows)
     again("theirs.jsonl", "--out", "out", key="corrected")
     run = Run(tmp_path / "out")
-    told = run.manifest["matching"]
-    assert (told["matched"], told["gold_differs"], told["same_as_gold"]) == (18, 0, 18)
-    assert told["told"]["verdicts"] == 18
-    assert told["reported_scores"]["mem0_f1"] == {"rows": 18, "equal": 18}
+    matching = run.manifest["matching"]
+    assert (matching["matched"], matching["gold_differs"], matching["same_as_gold"]) == (18, 0, 18)
+    assert matching["told"]["verdicts"] == 18
+    assert matching["reported_scores"]["mem0_f1"] == {"rows": 18, "equal": 18}
     changed = run.records[0]
     assert changed["gold"] == "nine bees"
     scores = [changed[name] for name in ("scores", "scores_original")]
