@@ -28,7 +28,7 @@ from eval.judges.judge import Judge
 from eval.judges.recorded import RecordedJudge, RecordedSettings, read_judged
 from eval.metrics.stats.agreement import Rate
 from eval.metrics.stats.interval import FEWEST, Interval, scope
-from eval.records.jsonl import write_json
+from eval.records.files import write_json
 from eval.records.run import load_run
 from eval.rendering.blocks import Table
 from eval.rendering.errors import blame

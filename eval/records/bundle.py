@@ -16,7 +16,7 @@ from typing import Annotated, Any, NotRequired
 from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-from eval.records.jsonl import replacing, writing
+from eval.records.files import replacing, writing
 from memsys.core.errors import InputError, problems
 from memsys.core.files import ANSWERS, GZIP, read_bytes, unpack
 from memsys.core.json_text import parse_json

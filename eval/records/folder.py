@@ -11,7 +11,7 @@ from typing import cast
 from filelock import FileLock, Timeout
 
 from eval.records.environment import git_state, now
-from eval.records.jsonl import (
+from eval.records.files import (
     CONTEXTS,
     FILES,
     INGEST,

@@ -18,7 +18,7 @@ from eval.datasets.types import Dataset
 from eval.metrics.protocols import protocol_names
 from eval.records.answer_key_views import evidence_name
 from eval.records.environment import git_state, machine, now, versions
-from eval.records.jsonl import validate
+from eval.records.files import validate
 from eval.records.rankings import manifest_fields
 from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
 from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, FileEntry, Manifest

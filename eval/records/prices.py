@@ -7,7 +7,7 @@ from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.records.jsonl import LineWriter, read_lines
+from eval.records.files import LineWriter, read_lines
 from eval.records.run import Run
 from eval.records.schema import Manifest, Record, UsageEntry, store_of
 from memsys.core.types import Usage

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from eval.records.jsonl import CONTEXTS, MEMORIES, RANKINGS, Row, read_lines
+from eval.records.files import CONTEXTS, MEMORIES, RANKINGS, Row, read_lines
 from eval.records.schema import (
     CONTEXT_LINE,
     MEMORY_LINE,

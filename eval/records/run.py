@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from eval.metrics.protocols import protocols
 from eval.records.answer_key_views import left_out
-from eval.records.jsonl import INGEST, read_lines
+from eval.records.files import INGEST, read_lines
 from eval.records.manifest import leaves, load_manifest
 from eval.records.rankings import Ranked, Selections, load_rankings
 from eval.records.schema import INGEST_LINE, RECORD, IngestLine, Manifest, Record, with_defaults

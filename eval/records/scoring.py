@@ -7,7 +7,7 @@ from eval.datasets.types import Question
 from eval.metrics import Answered, Scores
 from eval.metrics.harm import shown
 from eval.metrics.registry import names, score
-from eval.records.jsonl import Row
+from eval.records.files import Row
 from eval.records.rankings import UnitRanking
 from eval.records.schema import Record, Retrieved
 

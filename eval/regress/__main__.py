@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 from eval.cli import FAILED, code_of, parser
 from eval.metrics.protocols import protocols
 from eval.records.bundle import read_calls
-from eval.records.jsonl import INGEST, read_lines
+from eval.records.files import INGEST, read_lines
 from eval.records.manifest import describe
 from eval.records.run import error_of
 from eval.regress.by_question import of_records

@@ -17,7 +17,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from eval.judges.judge import reference
-from eval.records.jsonl import (
+from eval.records.files import (
     CALLS,
     CONTEXTS,
     INGEST,

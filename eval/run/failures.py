@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 
 from tqdm import tqdm
 
-from eval.records.jsonl import writing
+from eval.records.files import writing
 from eval.records.schema import ErrorEntry, UsageEntry
 from eval.rendering.errors import place_of
 from memsys.core.addresses import without_secrets

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from eval.records.jsonl import Row
+from eval.records.files import Row
 from eval.records.schema import IngestLine
 from eval.run.failures import Failure, measured, usage_entry
 from memsys.core.addresses import without_secrets

@@ -14,7 +14,7 @@ from eval.judges.judge import Judge, Judgement, reference
 from eval.metrics import registry
 from eval.metrics.abstention import abstains
 from eval.readers import Answer, Reader
-from eval.records.jsonl import Row, json_line
+from eval.records.files import Row, json_line
 from eval.records.rankings import Selection, UnitRanking, selection_of
 from eval.records.schema import Record
 from eval.records.scoring import evidence_fields, plant_fields, question_fields, score_record

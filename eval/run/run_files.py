@@ -8,7 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import cast
 
-from eval.records.jsonl import (
+from eval.records.files import (
     CALLS,
     CONTEXTS,
     INGEST,

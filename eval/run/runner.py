@@ -14,7 +14,7 @@ from eval.cli import seldom_collected
 from eval.datasets.types import Question
 from eval.judges.judge import Judge
 from eval.metrics.published import stems, word_tokens
-from eval.records.jsonl import Row
+from eval.records.files import Row
 from eval.records.prices import PaidCalls
 from eval.records.rankings import ranked_turns, ranking_line, selection_of
 from eval.records.schema import IngestLine

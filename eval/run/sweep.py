@@ -17,8 +17,8 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 
 from eval.records import folder as folders
+from eval.records.files import SUMMARY
 from eval.records.head import shared_head
-from eval.records.jsonl import SUMMARY
 from eval.records.manifest import load_manifest, resume_command
 from eval.records.schema import Manifest, Summary
 from eval.rendering.tables import answered, answerless, by_run, how_to_read, scope_note

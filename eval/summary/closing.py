@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from eval.datasets.types import Dataset, Question
 from eval.metrics.protocols import PROTOCOLS
-from eval.records import jsonl, schema
+from eval.records import files, schema
 from eval.records.comma_separated import text_of
 from eval.records.environment import now
 from eval.records.folder import begin, locked, seconds_of
@@ -47,7 +47,7 @@ def close(
     parts = {**seconds, "summary": perf_counter() - started}
     manifest["status"], manifest["ended"] = "complete", now()
     manifest["seconds"] = seconds_of(manifest, parts, began)
-    jsonl.write_json(folder / MANIFEST, manifest)
+    files.write_json(folder / MANIFEST, manifest)
     return summary
 
 
@@ -68,13 +68,13 @@ def write_summary(
     nothing = budget is not None and means and not any(means)
     if nothing and warning not in summary["warnings"]:
         manifest["warnings"] = summary["warnings"] = [*summary["warnings"], warning]
-    files = (RECORDS, jsonl.RANKINGS, jsonl.MEMORIES, jsonl.INGEST, jsonl.SUMMARY, MANIFEST)
-    ours = [name for name in files if name in (jsonl.SUMMARY, MANIFEST) or (folder / name).exists()]
+    names = (RECORDS, files.RANKINGS, files.MEMORIES, files.INGEST, files.SUMMARY, MANIFEST)
+    ours = [name for name in names if name in (files.SUMMARY, MANIFEST) or (folder / name).exists()]
     text = report(manifest, summary, ours)
-    with jsonl.writing(folder):
-        jsonl.write_json(folder / jsonl.SUMMARY, summary)
-        write_csv(folder / jsonl.SUMMARY_CSV, summary)
-        jsonl.write_text(folder / jsonl.REPORT_MD, text)
+    with files.writing(folder):
+        files.write_json(folder / files.SUMMARY, summary)
+        write_csv(folder / files.SUMMARY_CSV, summary)
+        files.write_text(folder / files.REPORT_MD, text)
     return summary
 
 
@@ -85,7 +85,7 @@ def write_csv(path: Path, summary: schema.Summary) -> None:
     cells = {name: with_ends(cell) for name, cell in summary["by_type"].items()}
     columns = list(dict.fromkeys(key for cell in cells.values() for key in cell))
     lines = [{"type": name, **cell} for name, cell in cells.items()]
-    jsonl.write_text(path, text_of(["type", *columns], lines, end="\r\n"))
+    files.write_text(path, text_of(["type", *columns], lines, end="\r\n"))
 
 
 def with_ends(cell: schema.Cell) -> schema.Cell:
@@ -137,7 +137,7 @@ def describe_import(
     return cast(schema.Manifest, described)
 
 
-def unanswered(question: Question) -> jsonl.Row:
+def unanswered(question: Question) -> files.Row:
     """Return the fields of the record of a question that nobody answered here; most are null."""
     return {
         **schema.RECORD_DEFAULTS,
@@ -173,15 +173,15 @@ def write_imported(
     """
     began = perf_counter() - sum(seconds.values())
     check_empty(folder, option)
-    with jsonl.writing(folder):
+    with files.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         manifest["run_id"] = folder.name
         manifest = begin(folder, manifest, None)
-        for name, lines in ((jsonl.RANKINGS, list(rankings)), (jsonl.MEMORIES, list(memories))):
+        for name, lines in ((files.RANKINGS, list(rankings)), (files.MEMORIES, list(memories))):
             if lines:
-                jsonl.write_lines(folder / name, lines)
-        jsonl.write_lines(folder / RECORDS, records)
+                files.write_lines(folder / name, lines)
+        files.write_lines(folder / RECORDS, records)
         return close(folder, manifest, records, seconds, began, report)
 
 

@@ -17,7 +17,7 @@ from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure, Unit, parse
 from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval
 from eval.records.answer_key_views import left_out
-from eval.records.jsonl import RANKINGS
+from eval.records.files import RANKINGS
 from eval.records.rankings import SESSION, Ranked, UnitRanking, session_of
 from eval.records.run import Run
 from eval.records.schema import Record

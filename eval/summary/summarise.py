@@ -15,7 +15,7 @@ from eval.metrics.protocols import protocols
 from eval.metrics.stats.agreement import panel_statistics
 from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval, scope
 from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
-from eval.records.jsonl import Row
+from eval.records.files import Row
 from eval.records.prices import SYSTEM, of_records, pricing_of
 from eval.records.schema import Cell, ErrorEntry, Manifest, Record, Summary
 from eval.records.scoring import answered_question

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.cli import check_out, code_of, parser
-from eval.records.jsonl import replacing
+from eval.records.files import replacing
 from eval.transcripts.formats import Export, Role
 from eval.transcripts.importing import KNOWN, read_transcripts
 from eval.transcripts.questions import RULES, Silver, questions

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from eval.analyse.compare.comparable import best_first, compared, notes, title
 from eval.cli import add_runs, add_wide, check_seed_and_out, code_of, parser, writing_into
 from eval.metrics.stats.interval import scope
-from eval.records.jsonl import write_text
+from eval.records.files import write_text
 from eval.records.run import Run, load_runs
 from eval.rendering import contrasts
 from eval.rendering.blocks import Table

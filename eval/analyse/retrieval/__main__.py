@@ -31,8 +31,8 @@ from eval.imports.rankings.imports import matched
 from eval.metrics.retrieval.registry import UNITS, all_measures, parse
 from eval.records.answer_key_views import ORIGINAL
 from eval.records.comma_separated import text_of
+from eval.records.files import write_text
 from eval.records.folder import run_id
-from eval.records.jsonl import write_text
 from eval.records.run import load_runs
 from eval.records.schema import Manifest
 from eval.rendering.blocks import Section, as_text

@@ -14,7 +14,7 @@ from eval.cli import code_of, parser
 from eval.datasets.types import TYPES, types_in
 from eval.metrics.stats.interval import scope
 from eval.records.comma_separated import text_of
-from eval.records.jsonl import write_text
+from eval.records.files import write_text
 from eval.records.run import Run
 from eval.rendering.contrasts import COLUMNS, csv_lines
 from eval.summary.measures import RECALL

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from eval.datasets.checks import rule
 from eval.datasets.files import json_value
-from eval.records.jsonl import write_text
+from eval.records.files import write_text
 from memsys.core.errors import InputError, problems
 from memsys.core.files import decode, read_bytes, shown
 

@@ -20,8 +20,8 @@ from eval.imports.rescore.imports import read_import, record
 from eval.imports.rescore.recompute import verdicts_of
 from eval.metrics.evidence import RECORDED
 from eval.metrics.retrieval.registry import Measure, parse
-from eval.records.jsonl import RANKINGS as FILE
-from eval.records.jsonl import json_line, validate
+from eval.records.files import RANKINGS as FILE
+from eval.records.files import json_line, validate
 from eval.records.rankings import Ranked, UnitRanking
 from eval.records.run import Run, error_of, load_run
 from eval.records.schema import RECORD, Record, with_defaults

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from eval import cli
 from eval.records.bundle import Requests, read_calls, write_bundle
-from eval.records.jsonl import CALLS as CALLS_USED
-from eval.records.jsonl import USED_CALL, read_lines
+from eval.records.files import CALLS as CALLS_USED
+from eval.records.files import USED_CALL, read_lines
 from eval.rendering.numbers import dollars
 from eval.rendering.terminal import fitted
 from memsys.core.errors import InputError

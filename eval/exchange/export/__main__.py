@@ -15,7 +15,7 @@ from eval.cli import add_run, check_out, code_of, parser
 from eval.datasets.files import load_sources
 from eval.exchange.export.collection import UnitName, write_beir, write_trec
 from eval.records.comma_separated import write_rows
-from eval.records.jsonl import writing
+from eval.records.files import writing
 from eval.records.rankings import SESSION, load_memories
 from eval.records.run import Run, load_run
 from eval.records.schema import Record

@@ -18,7 +18,7 @@ from eval.datasets.pooled import POOLED
 from eval.datasets.reload import load_original
 from eval.datasets.types import ADVERSARIAL
 from eval.records.answer_key_views import left_out
-from eval.records.jsonl import write_lines
+from eval.records.files import write_lines
 from eval.records.rankings import SESSION, Ranked, UnitRanking, session_of
 from eval.records.run import Run
 from eval.records.schema import Record

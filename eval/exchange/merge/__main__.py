@@ -9,8 +9,7 @@ from typing import Any, cast
 from eval import cli
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
-from eval.records.folder import run_id
-from eval.records.jsonl import (
+from eval.records.files import (
     CALLS,
     CONTEXTS,
     INGEST,
@@ -20,6 +19,7 @@ from eval.records.jsonl import (
     write_json,
     write_lines,
 )
+from eval.records.folder import run_id
 from eval.records.manifest import command, digest, load_manifest
 from eval.records.prices import PAID
 from eval.records.rankings import Selections

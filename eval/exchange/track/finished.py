@@ -13,7 +13,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from eval.records.answer_key_views import key_name
-from eval.records.jsonl import SUMMARY
+from eval.records.files import SUMMARY
 from eval.records.manifest import leaves, load_manifest
 from eval.records.schema import Manifest, Summary
 from eval.rendering.errors import configuration_errors

@@ -13,8 +13,8 @@ from eval.imports.rescore.imports import add_account
 from eval.metrics.registry import of_rankings, use_configured
 from eval.records.answer_key_views import evidence_name, key_name
 from eval.records.environment import git_state, now
+from eval.records.files import write_json, write_lines
 from eval.records.folder import locked
-from eval.records.jsonl import write_json, write_lines
 from eval.records.manifest import digest
 from eval.records.rankings import Selections, UnitRanking
 from eval.records.run import load_run

@@ -33,7 +33,7 @@ from eval.pages.browse.server import (
     show,
 )
 from eval.pages.browse.site import PACKAGE, STYLE, Site
-from eval.records.jsonl import SUMMARY
+from eval.records.files import SUMMARY
 from eval.records.manifest import load_manifest, resume_command
 from eval.records.schema import Manifest
 from eval.rendering.numbers import ABSENT, number

@@ -18,7 +18,7 @@ from eval.cli import check_replaceable
 from eval.pages.browse.conversations import Questions, page_name
 from eval.pages.browse.site import INDEX, PACKAGE, STYLE, Site
 from eval.pages.report.runs import RecordedCalls, load, missing_texts
-from eval.records.jsonl import replacing, writing
+from eval.records.files import replacing, writing
 from eval.rendering.page import policy, render
 from eval.rendering.terminal import progress
 from memsys.core.errors import InputError

@@ -16,7 +16,7 @@ from eval.pages.report.cards import changes_block
 from eval.pages.report.costs import costs_block, latency_block, tradeoffs_block
 from eval.pages.report.runs import ReportedRun, load, looks_of, missing_texts
 from eval.pages.report.scores import headline_block, judges_block, retrieval_block, types_block
-from eval.records.jsonl import write_text, writing
+from eval.records.files import write_text, writing
 from eval.records.run import Run
 from eval.rendering.blocks import Block, Chart, Part, Section, Table, Verbatim
 from eval.rendering.charts import dots, stacked

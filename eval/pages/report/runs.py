@@ -13,7 +13,7 @@ from typing import Any
 from eval.analyse.diagnose.retrieval_vs_reading import Marking
 from eval.datasets.reload import build_trusted, load_original
 from eval.datasets.types import Dataset
-from eval.records.jsonl import CALLS, USED_CALL, read_lines
+from eval.records.files import CALLS, USED_CALL, read_lines
 from eval.records.run import Run, load_runs
 from eval.records.schema import Cell, Summary
 from eval.rendering.blocks import ModelCall

@@ -10,7 +10,7 @@ import pytest
 
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
-from eval.records.jsonl import json_line
+from eval.records.files import json_line
 from tests.eval.commands import conversation
 
 Rows = list[dict[str, Any]]

@@ -15,7 +15,7 @@ from eval.datasets.types import TYPES, Dataset
 from eval.imports.rescore.account import categories_sentence, labels_table
 from eval.imports.rescore.imports import read_import, record, write_import
 from eval.imports.rescore.recompute import recompute
-from eval.records.jsonl import read_lines, write_lines
+from eval.records.files import read_lines, write_lines
 from eval.records.manifest import load_manifest
 
 

@@ -14,7 +14,7 @@ from eval.datasets.files import DATA
 from eval.datasets.locomo import EvidenceOverlay
 from eval.datasets.overlays import AnswerOverlay, read_overlay, write_overlay
 from eval.datasets.types import Dataset, KeyChange
-from eval.records.jsonl import write_lines
+from eval.records.files import write_lines
 from memsys.core.errors import InputError
 from tests.eval.commands import Said
 from tests.eval.datasets.conftest import Load

@@ -23,7 +23,7 @@ from eval.datasets.locomo import Citation, EvidenceOverlay, LoCoMo
 from eval.datasets.longmemeval import LongMemEval
 from eval.datasets.overlays import read_overlay, write_overlay
 from eval.datasets.types import Dataset
-from eval.records.jsonl import read_lines, write_lines
+from eval.records.files import read_lines, write_lines
 from memsys.core.errors import InputError
 from tests.eval.datasets.conftest import LOCOMO, Load, instance
 from tests.eval.datasets.test_data_variants import refusal

@@ -17,8 +17,8 @@ from eval.exchange.track.finished import read
 from eval.imports.rescore import __main__ as rescore
 from eval.pages.browse import __main__ as browse
 from eval.pages.report import __main__ as report
+from eval.records.files import LineWriter, replacing, write_text
 from eval.records.folder import begin, locked
-from eval.records.jsonl import LineWriter, replacing, write_text
 from eval.records.manifest import load_manifest
 from eval.run.failures import log
 from memsys.core.errors import InputError

@@ -15,8 +15,8 @@ from eval.datasets.pooled import POOLED
 from eval.imports.rescore.__main__ import main
 from eval.records import schema
 from eval.records.comma_separated import read_cell, write_rows
+from eval.records.files import LineWriter, read_lines, write_json, write_lines
 from eval.records.folder import locked
-from eval.records.jsonl import LineWriter, read_lines, write_json, write_lines
 from eval.records.manifest import command
 from eval.records.trec import decode, document_of, encode, qrels_lines, read_run, run_lines
 from memsys.core.errors import InputError

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from eval.bench.runs import loopback_model, write_dataset
-from eval.records.jsonl import INGEST, RECORDS, read_lines
+from eval.records.files import INGEST, RECORDS, read_lines
 from memsys.llm.recording import CALLS, key_of
 from tests.eval.commands import TIMINGS, run_main
 

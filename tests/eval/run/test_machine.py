@@ -15,7 +15,7 @@ import pytest
 
 from eval.cli import TERMINATED, code_of, dispatch
 from eval.records import folder as folders
-from eval.records.jsonl import LineWriter, read_lines, write_json
+from eval.records.files import LineWriter, read_lines, write_json
 from memsys.core.errors import InputError, complain
 from tests.eval.commands import Run
 

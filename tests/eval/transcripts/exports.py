@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.records import jsonl
+from eval.records import files
 
 MAY = 1_746_712_800.0  # 8 May 2025, 14:00 UTC
 DAY = 86_400.0
@@ -128,5 +128,5 @@ def write_json(path: Path, value: Any) -> Path:
 def write_lines(path: Path, lines: Iterable[Any]) -> Path:
     """Write `lines` as JSON lines; return the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    jsonl.write_lines(path, lines)
+    files.write_lines(path, lines)
     return path

@@ -36,7 +36,7 @@ def attacks(canary: Path, source: Path) -> list[dict[str, Any]]:
         {"_target_": "memsys.service.memory.Memory", "folder": there},
         {"_target_": "memsys.stores.sqlite.open_store", "path": there, "tables": [], "field": ""},
         {"_target_": "memsys.stores.faiss_vectors.FaissVectors.__init__", "path": there},
-        {"_target_": "eval.records.jsonl.write_json", "path": there, "value": 1},
+        {"_target_": "eval.records.files.write_json", "path": there, "value": 1},
         {**TURNS, "name": system},
         {**TURNS, "name": [[{"a": [system]}]]},
         {**TURNS, "lead": {"_target_": "${memory._target_}", "x": system}},

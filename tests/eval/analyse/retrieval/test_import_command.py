@@ -12,7 +12,7 @@ from eval.analyse.retrieval.__main__ import main
 from eval.exchange.export.__main__ import main as export
 from eval.imports.rescore.__main__ import main as rescore
 from eval.metrics.retrieval.registry import all_measures, parse
-from eval.records.jsonl import read_lines
+from eval.records.files import read_lines
 from eval.records.run import Run, load_run
 from eval.records.schema import MEMORY_LINE, RANKING_LINE, RECORD
 from eval.summary.retrieval import unknown, value, values

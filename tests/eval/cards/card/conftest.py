@@ -11,7 +11,7 @@ from eval.cards.card import make as loading
 from eval.cards.card.schema import Card, load_card
 from eval.datasets.types import Dataset
 from eval.imports.rescore import __main__ as rescore
-from eval.records.jsonl import read_lines, write_lines
+from eval.records.files import read_lines, write_lines
 from memsys.core.errors import InputError
 from tests.eval.commands import Run, Said
 

@@ -6,7 +6,7 @@ from shutil import copytree
 from eval.analyse.retrieval import __main__ as retrieval
 from eval.cards.card import __main__ as command
 from eval.cards.card.schema import MOST, is_absolute
-from eval.records.jsonl import write_lines
+from eval.records.files import write_lines
 from tests.eval.cards.card.conftest import made_card, ranked_ids, rows_of, write_rows
 from tests.eval.commands import runs_in
 from tests.eval.factory import hashed

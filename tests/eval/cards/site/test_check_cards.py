@@ -11,7 +11,7 @@ import pytest
 
 from eval.cards.card import __main__ as cards
 from eval.imports.rescore import __main__ as rescore
-from eval.records.jsonl import write_lines
+from eval.records.files import write_lines
 from memsys.core.places import SHIPPED as PROJECT
 from tests.eval.sample import sample_answers
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Question
-from eval.records import jsonl
-from eval.records.jsonl import write_lines
+from eval.records import files
+from eval.records.files import write_lines
 from eval.records.rankings import manifest_fields
 from tests.eval import factory
 
@@ -67,7 +67,7 @@ def by_session(folder: Path) -> None:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    return list(jsonl.read_lines(path))
+    return list(files.read_lines(path))
 
 
 def _record(question: Question) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eval.imports.rescore.__main__ import main
-from eval.records.jsonl import write_lines
+from eval.records.files import write_lines
 from eval.records.manifest import load_manifest
 from tests.eval.commands import Run, Said
 from tests.eval.sample import SAMPLE, Rows, sample_answers, sample_questions

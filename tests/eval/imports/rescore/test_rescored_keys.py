@@ -6,7 +6,7 @@ from shutil import copytree
 import pytest
 
 from eval.imports.rescore import __main__ as rescore
-from eval.records.jsonl import write_lines
+from eval.records.files import write_lines
 from tests.eval.commands import Run, Said
 
 Options = tuple[str, ...]

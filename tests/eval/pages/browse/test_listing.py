@@ -13,7 +13,7 @@ from eval.pages.browse.conversations import Questions
 from eval.pages.browse.server import read_site
 from eval.pages.browse.site import Site
 from eval.pages.report.runs import load
-from eval.records.jsonl import write_json
+from eval.records.files import write_json
 from memsys.core.errors import InputError
 from tests.eval.pages.report.conftest import HOSTILE, data_file, records, write_run
 
