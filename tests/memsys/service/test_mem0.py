@@ -138,6 +138,7 @@ def test_a_script_of_mem0_runs_with_its_import_changed(tmp_path, monkeypatch, mo
     assert history == [("ADD", None), ("UPDATE", fiction), ("UPDATE", "Loves musicals")]
     assert ran["history"][-1]["new_memory"] == "Loves opera"
     assert {row["memory_id"] for row in ran["history"]} == {added["id"]}
+    assert all(row["created_at"] == row["time"] for row in ran["history"])
     assert len(ran["after_delete"]["results"]) == 1
     assert [len(one["results"]) for one in (*ran["left"], ran["after"])] == [0, 1, 0]
     assert not list(tmp_path.rglob("calls.sqlite"))  # what users say is not recorded
