@@ -17,7 +17,7 @@ from random import Random
 from threading import Event, Lock
 from typing import Any, TypeAlias
 
-from memsys.core.loopback import LoopbackServer, Reply
+from memsys.core.loopback import LoopbackServer, Reply, completion
 from memsys.core.places import MANIFEST
 
 Row: TypeAlias = Mapping[str, str | float]  # of a table, by column
@@ -184,24 +184,17 @@ def _run(started: Connection, delay_s: float, log: Path | None) -> None:
             row = {"body": body, "began": began, "ended": time.time()}
             with lock, log.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
-        return 200, _completion(body, hashlib.sha256(data).hexdigest())
+        return 200, _answer(body, hashlib.sha256(data).hexdigest())
 
     started.send(LoopbackServer(answer).base_url)
     Event().wait()
 
 
-def _completion(body: dict[str, Any], digest: str) -> dict[str, Any]:
+def _answer(body: Mapping[str, Any], digest: str) -> Mapping[str, Any]:
     """Return a short answer, or a verdict where JSON is asked for."""
     text = f"In the spring of {digest[:8]}."
     if "response_format" in body:
         verdict = "CORRECT" if digest < "8" else "WRONG"
         text = json.dumps({"reason": f"because of {digest[:8]}", "verdict": verdict})
     message = {"role": "assistant", "content": text}
-    return {
-        "id": "loopback",
-        "object": "chat.completion",
-        "created": 0,
-        "model": body.get("model"),
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 500, "completion_tokens": 5, "total_tokens": 505},
-    }
+    return completion(body, message, prompt_tokens=500, tokens=5)

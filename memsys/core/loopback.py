@@ -64,6 +64,22 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing: a request may contain anything."""
 
 
+def completion(
+    body: Mapping[str, Any], message: Mapping[str, Any], prompt_tokens: int, tokens: int
+) -> Mapping[str, Any]:
+    """Return the JSON that answers the chat request `body` by `message` in OpenAI's protocol."""
+    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": tokens}
+    finish = "tool_calls" if message.get("tool_calls") else "stop"
+    return {
+        "id": body.get("model"),
+        "object": "chat.completion",
+        "created": 0,
+        "model": body.get("model"),
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {**usage, "total_tokens": prompt_tokens + tokens},
+    }
+
+
 def refusal(message: str) -> Mapping[str, Any]:
     """Return the JSON of an error in OpenAI's protocol."""
     return {"error": {"message": message, "type": "memsys", "code": None}}

@@ -31,7 +31,7 @@ from eval.datasets.synthetic.reading import (
     text_message,
     values_in,
 )
-from memsys.core.loopback import LoopbackServer, Reply, refusal
+from memsys.core.loopback import LoopbackServer, Reply, completion, refusal
 from memsys.core.tokens import count_tokens
 
 # Each gives the message that answers a chat request of its library, with `content` and, if tools
@@ -68,7 +68,7 @@ def _answered(_path: str, _key: str, data: bytes) -> Reply:
         return 400, refusal(f"{PROMPTS['remedy']} ({error})")
 
 
-def reply(body: Mapping[str, Any]) -> dict[str, Any]:
+def reply(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the answer to a chat request: tool calls if offered tools, else JSON by the schema.
 
     `misses` of the request: the share of the messages that is overlooked, a different one in each
@@ -82,20 +82,7 @@ def reply(body: Mapping[str, Any]) -> dict[str, Any]:
     calls = message.get("tool_calls", ())
     texts = [message["content"] or "", *(call["function"]["arguments"] for call in calls)]
     prompt_tokens, tokens = count_tokens(_prompt(asked)), count_tokens("\n".join(texts))
-    return {
-        "id": "grammar",
-        "object": "chat.completion",
-        "created": 0,
-        "model": body["model"],
-        "choices": [
-            {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
-        ],
-        "usage": {
-            "prompt_tokens": prompt_tokens,
-            "completion_tokens": tokens,
-            "total_tokens": prompt_tokens + tokens,
-        },
-    }
+    return completion(body, message, prompt_tokens, tokens)
 
 
 def _own_message(asked: Request) -> Message:
