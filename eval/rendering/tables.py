@@ -200,9 +200,8 @@ def by_run(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
 
 def scope_of(summaries: Iterable[Mapping[str, Any]]) -> str:
     """Return what the 95% intervals of runs are over, in words that follow "intervals"."""
-    return "; or ".join(
-        dict.fromkeys(summary["interval"].partition("; ")[2] for summary in summaries)
-    )
+    scopes = (summary["interval"].partition("; ")[2] for summary in summaries)
+    return "; or ".join(dict.fromkeys(scopes))
 
 
 def scope_note(summaries: Iterable[Mapping[str, Any]]) -> str:
