@@ -15,11 +15,7 @@ from memsys.core.terms import terms
 from memsys.core.types import UNDATED, Memory, Vectors
 from memsys.index.lexical import SparseLexicalIndex
 from memsys.index.rank import Scores, min_max, top
-from memsys.index.weights import (
-    ends_as_question,
-    has_cue,
-    named_speaker,
-)
+from memsys.index.weights import ends_as_question, has_cue, named_speaker
 
 _LONG = 8  # index terms from which a longer memory is no better
 _NEAR = 3  # days around one that a question names

@@ -8,14 +8,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, SupportsIndex, TypeVar, overload
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    WithJsonSchema,
-    computed_field,
-)
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema, computed_field
 
 from memsys.core.types import Memory, Origin
 from memsys.knowledge.facts.fact import Event

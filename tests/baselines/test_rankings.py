@@ -17,15 +17,7 @@ from memsys.index.rank import IndexSettings
 from memsys.knowledge.memory.turns import Turns
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
-from tests.memsys.build import (
-    SESSIONS,
-    MakeParts,
-    Planned,
-    ids,
-    ingest_all,
-    query,
-    session,
-)
+from tests.memsys.build import SESSIONS, MakeParts, Planned, ids, ingest_all, query, session
 from tests.memsys.contract import QUERIES, Contract
 
 COSINES = {"Mara: salt": 0.1, "Mara: kiln": 0.3, "Mara: wool": 0.5, "Mara: fern": -0.3}
