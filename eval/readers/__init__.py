@@ -16,7 +16,7 @@ class Answer:
 
 
 class Reader(ABC):
-    """Answers from the retrieval alone. `name` appears in the manifest and above tables."""
+    """Answers from the retrieval alone. `name`: that of its option, which tables show."""
 
     name: str
     # Whether the question is preceded by the time at which it is asked, where it has one.

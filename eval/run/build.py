@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -120,7 +121,7 @@ def build(
     # Not config.get: where a name is missing, the error that it catches keeps its caller's objects,
     # and with them the run, in memory.
     use_configured(OmegaConf.select(config, "metric"))
-    source = instantiate(config.dataset)
+    source = instantiate(config.dataset)  # its method `load` returns a Dataset
     check_compatibility(choices, source, config.llm)
 
     def load() -> tuple[Dataset, dict[str, str]]:
@@ -133,8 +134,8 @@ def build(
             load_classifier()
         return dataset, languages
 
-    named = OmegaConf.to_container(config.dataset, resolve=True)
-    key = str((named, config.questions, config.only))
+    settings = OmegaConf.to_container(config.dataset, resolve=True)
+    key = str((settings, config.questions, config.only))
     dataset, languages = load() if shared is None else shared.loaded(key, load)
     meter = Meter()
     context = instantiate(config.context)
@@ -159,7 +160,7 @@ def build(
         owner_filter=bool(OmegaConf.select(config, "dataset.owner_filter")),
         shared=None if config.fresh_queries else shared,  # which asks for live times
     )
-    make = instantiate(config.strategy, _convert_="all")
+    make: partial[MemoryStrategy] = instantiate(config.strategy, _convert_="all")
     given: dict[str, Any] = {"parts": parts}
     if not (isinstance(make.func, type) and issubclass(make.func, MemoryStrategy)):
         raise InputError(
@@ -199,7 +200,7 @@ def build(
         own = {"parts": replace(given["parts"], embedder=embedder)}
         if conversation in texts:
             own["text"] = texts[conversation]
-        return make(**{**given, **own})  # type: ignore[no-any-return]
+        return make(**{**given, **own})
 
     prompts, fusion = strategy.prompts, parts.index.fusion
     weights = None if fusion is None else read_text(Path(fusion))[1]

@@ -23,7 +23,7 @@ from memsys.core.errors import InputError
 from memsys.core.tokens import count_tokens
 from memsys.core.types import UNDATED, Candidate, Conversation, Memory, Usage
 from memsys.embed.endpoint import EndpointEmbedder
-from memsys.knowledge.memory.base import WrittenByModel, all_of
+from memsys.knowledge.memory.base import MemoriesByModel, all_of
 from memsys.knowledge.memory.chunks import Chunks
 from memsys.knowledge.relations import written_graph
 from memsys.llm.client import ChatSettings
@@ -116,10 +116,10 @@ class Estimator:
         self._context, judging = instantiate(config.context), instantiate(config.judge_llm)
         self.llm = llm if isinstance(llm, ChatSettings) else None
         self._judging = judging if isinstance(judging, ChatSettings) else self.llm
-        self._is_written = isinstance(self._memory, WrittenByModel)
+        self._is_written = isinstance(self._memory, MemoriesByModel)
         self._is_linked = isinstance(instantiate(config.graph), written_graph.WrittenByModel)
         if self.llm is None:  # refused, as by a run
-            if isinstance(self._memory, WrittenByModel):
+            if isinstance(self._memory, MemoriesByModel):
                 self._memory.open(None)
             self._context.summariser(None)
         self._reader, self._judge = instantiate(config.reader), instantiate(config.judge)

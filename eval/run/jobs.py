@@ -180,8 +180,8 @@ def execute(order: Order, folder: Path, resume: str | int | None) -> int:
     BudgetReached, RepeatedFailure and KeyboardInterrupt; after these and any other exception the
     run is marked as interrupted.
     """
-    began, sweep = time.perf_counter(), state.described
-    if sweep is not None:  # those of a single run were checked when it was composed
+    began, sweep_job = time.perf_counter(), state.described
+    if sweep_job is not None:  # those of a single run were checked when it was composed
         check_settings(order.config)
     config, choices, again = resolve_parent(order.config, order.choices, order.overrides)
     paid = PaidCalls(folder)
@@ -192,14 +192,14 @@ def execute(order: Order, folder: Path, resume: str | int | None) -> int:
     elif resume is not None and (folder / MANIFEST).is_file():
         built.embedders.fallback_of = load_manifest(folder).get("embedders", {})
     notes = [
-        *_experiment_note(order, is_single=sweep is None),
+        *_experiment_note(order, is_single=sweep_job is None),
         *without_effect(config, choices, order.overrides),
         *lower_limits(config),
     ]
     given = order.overrides if again is None else again.named(order.overrides)
     described = built.resolved(config), choices, built.dataset, built.described()
     manifest = describe(folder.name, *described, given, order.arguments)
-    manifest["sweep"] = sweep
+    manifest["sweep"] = sweep_job
     if again is not None:
         manifest = cast(Manifest, {**manifest, **again.fields()})
         again.check(manifest, built)

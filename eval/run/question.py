@@ -35,8 +35,8 @@ _RETRIEVED = frozenset({"retrieved", "titles", "evidence_found", "k", *_CONTEXT,
 class Agent:
     """The system that answers the questions of one store; reader and judge may be absent.
 
-    `strategy` has ingested the store; `ends` has the end of each conversation, when its questions
-    without a time are asked.
+    `strategy` has ingested the store; `ends`: by conversation, the time of its last session, at
+    which its questions without a time of their own are asked.
     """
 
     strategy: MemoryStrategy

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from memsys.core.declared import CountFrom0, Range, Share, Weight, check_fields
 
-Start = Literal["vector", "lexical", "hybrid", "fusion"]
-Scores = NDArray[np.float64]
+Start = Literal["vector", "lexical", "hybrid", "fusion"]  # the ranking that a strategy begins with
+Scores = NDArray[np.float64]  # of memories for one query
 _BLOCK = 16
 
 

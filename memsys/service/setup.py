@@ -18,8 +18,7 @@ from memsys.index.rank import IndexSettings, Start
 from memsys.knowledge.facts.extract import ExtractSettings, for_roles
 from memsys.knowledge.facts.fact_writer import UpdateSettings
 from memsys.knowledge.facts.procedure import ProcedureSettings
-from memsys.knowledge.memory.base import MemoryBuilder
-from memsys.knowledge.memory.base import WrittenByModel as FactsByModel
+from memsys.knowledge.memory.base import MemoriesByModel, MemoryBuilder
 from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.relations.find import RelationSettings
 from memsys.knowledge.relations.forms import RelationGraphSettings
@@ -178,7 +177,7 @@ def load_setup(source: Source | None) -> Setup:
         if start is not None:  # scores of 0 to 1, as a plain store gives
             ranked = replace(ranked, make=partial(Relevance, k=None, start=start))
     builder = groups.build("memory")
-    if isinstance(builder, Observations | FactsByModel) or builder.goes_on:
+    if isinstance(builder, Observations | MemoriesByModel) or builder.goes_on:
         raise InputError(
             f"{where}: memory={builder.name}: messages are stored verbatim (turns, windows), or as "
             "facts that a model maintains (strategy=mem0)"

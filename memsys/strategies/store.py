@@ -38,7 +38,7 @@ class Parts:
     `shared`: what earlier runs of the process made, None to share nothing with them.
     """
 
-    memory: MemoryBuilder
+    memory: MemoryBuilder  # as configured also MemoriesByModel, which each strategy opens
     embedder: CachedEmbedder
     context: ContextWriter
     index: IndexSettings

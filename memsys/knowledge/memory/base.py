@@ -55,7 +55,7 @@ class MemoryBuilder(ABC):
 
 
 @runtime_checkable
-class WrittenByModel(Protocol):
+class MemoriesByModel(Protocol):
     """An option whose memories a model writes, given the conversation so far: its builder has a
     state, so each conversation needs a new one.
     """
@@ -75,12 +75,12 @@ def verbatim(id_: str, text: str, time: datetime, speaker: str, turns: tuple[str
 
 
 def builder_for(
-    memory: MemoryBuilder | WrittenByModel, llm: LLM | None, graph: WrittenGraph | None = None
+    memory: MemoryBuilder | MemoriesByModel, llm: LLM | None, graph: WrittenGraph | None = None
 ) -> MemoryBuilder:
     """Return the builder of one conversation: `memory` itself if it has no state. `graph` and
-    errors: see WrittenByModel.open.
+    errors: see MemoriesByModel.open.
     """
-    return memory.open(llm, graph) if isinstance(memory, WrittenByModel) else memory.opened()
+    return memory.open(llm, graph) if isinstance(memory, MemoriesByModel) else memory.opened()
 
 
 def all_of(memory: MemoryBuilder, sessions: Iterable[Session]) -> list[Memory]:
