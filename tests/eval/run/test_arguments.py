@@ -142,7 +142,7 @@ def test_every_option_has_help():
 def test_comments_go_below_where_the_terminal_is_narrow(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = options_help(["--help", "strategy=graph_expand"])
-    assert "=edge\n      that leads to the memory's entity; or product: " in text
+    assert "=edge\n      the last one between entities, else the mention; or product: " in text
 
 
 def test_a_command_without_its_arguments_names_them_and_an_example(capsys):
