@@ -66,7 +66,8 @@ def _report(options: argparse.Namespace) -> None:
         raise InputError(
             f"--out {out}: the page and the markdown need different names; end it in .html"
         )
-    for sentence in missing_texts(runs):
+    shows_texts = len(runs) > 1  # of the questions that runs answer differently
+    for sentence in missing_texts(runs) if shows_texts else ():
         print(f"note: {sentence}")
     report = build_report(runs)
     for path, text in ((out, report.html()), (markdown, report.markdown())):
@@ -74,7 +75,8 @@ def _report(options: argparse.Namespace) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
     print(f"written: {out} ({out.stat().st_size:,} bytes), {markdown}")
-    print("Both contain text of the data set: check its licence before you publish them.")
+    if shows_texts:
+        print("Both contain text of the data set: check its licence before you publish them.")
 
 
 @dataclass(frozen=True, slots=True)
