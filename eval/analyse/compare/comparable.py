@@ -164,7 +164,7 @@ def listed(ids: Sequence[str]) -> str:
 def _depths(first: Run, run: Run, measures: Sequence[Measure]) -> list[str]:
     """Return an objection to each measure of whole rankings, if these have different depths."""
     used = [side.manifest["retrieval"] for side in (first, run)]
-    depths = [setting["depth"] for setting in used if setting is not None]
+    depths = [retrieval["depth"] for retrieval in used if retrieval is not None]
     if len(depths) < len(used) or depths[0] == depths[1]:
         return []
     shown = [depth or "all" for depth in depths]

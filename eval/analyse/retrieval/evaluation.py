@@ -78,11 +78,13 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
     if ranked:
         tables = list(_groups(request, unit))
         shown = list(dict.fromkeys(measure for _, measures in tables for measure in measures))
-        means, unknown = _measured(ranked, shown, request, refuse=not request.every)
-        notes += [*unknown, *_ended(means, shown)]
+        results, unknown = _measured(ranked, shown, request, refuse=not request.every)
+        notes += [*unknown, *_ended(results, shown)]
         in_rows = side_by_side if request.every else by_type
         for title, measures in tables:
-            sections.append(Section(title, [about(means, types), in_rows(means, measures, types)]))
+            sections.append(
+                Section(title, [about(results, types), in_rows(results, measures, types)])
+            )
     if selected:
         ignored = request.measures if ranked else ()
         given = {"--kind": request.kind, "--at": request.cutoffs, "--measure": ignored}
@@ -92,9 +94,9 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
         measures = set_measures(unit)
         if request.measures and not ranked:
             measures = list(request.measures)
-        means, _ = _measured(selected, measures, request, refuse=True)
+        results, _ = _measured(selected, measures, request, refuse=True)
         about_sets = f"{', '.join(run.label for run in selected)}: selected, not ranked. {_OF_SETS}"
-        parts: list[Part] = [about_sets, by_type(means, measures, types)]
+        parts: list[Part] = [about_sets, by_type(results, measures, types)]
         sections.append(Section("Selected, not ranked", parts))
     if ranked and (both := _both_keys(ranked, asked, types, request.seed)):
         sections.append(both)
@@ -116,16 +118,16 @@ def _measured(
     determine, which `refuse` raises as InputError. Raises it as well if no question has evidence,
     or none of the type that was asked for.
     """
-    means, notes = [measured(run, measures, request.seed) for run in runs], []
-    for reasons in [of_run.unknown for of_run in means if of_run.unknown]:
+    results, notes = [measured(run, measures, request.seed) for run in runs], []
+    for reasons in [result.unknown for result in results if result.unknown]:
         first, *_ = reasons.values()
         other = [name for name, text in reasons.items() if text != first]
         notes.append(first + f" (also unknown: {', '.join(other)})" * bool(other))
     if notes and refuse:
         raise InputError("; ".join(notes))
-    if request.type and not any(of_run.n(request.type) for of_run in means):
+    if request.type and not any(result.n(request.type) for result in results):
         raise InputError(f"--type {request.type}: no question of this type has evidence")
-    return means, notes
+    return results, notes
 
 
 def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]:
@@ -143,15 +145,15 @@ def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]
             )
 
 
-def _ended(means: Sequence[Measured], asked: Sequence[Measure]) -> Iterator[str]:
+def _ended(results: Sequence[Measured], asked: Sequence[Measure]) -> Iterator[str]:
     """Yield a note per run on rankings that end before the greatest cutoff of a unit."""
-    for of_run in means:
-        measures = [measure for measure in asked if str(measure) not in of_run.unknown]
+    for result in results:
+        measures = [measure for measure in asked if str(measure) not in result.unknown]
         greatest = {m.unit: m for m in sorted(measures, key=lambda m: m.cutoff or 0)}
         for measure in greatest.values():
-            if short := ended_early(of_run.run, measure):
+            if short := ended_early(result.run, measure):
                 yield (
-                    f"{of_run.run.label}: the recorded rankings of {short:,} questions contain "
+                    f"{result.run.label}: the recorded rankings of {short:,} questions contain "
                     f"fewer than {measure.cutoff:,} {measure.unit}s; nothing is taken to follow"
                 )
 

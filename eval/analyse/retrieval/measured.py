@@ -194,59 +194,68 @@ def of_runs(runs: Sequence[Run]) -> Table:
     return Table.of(runs, columns)
 
 
-def about(runs: Sequence[Measured], types: Sequence[str]) -> str:
+def about(results: Sequence[Measured], types: Sequence[str]) -> str:
     """Return a sentence on the questions and the intervals of a table."""
     type_ = OVERALL if OVERALL in types else types[-1]
-    where = answered(types_of([run.run for run in runs])) if type_ == OVERALL else type_
-    counts = {(run.n(type_), run.conversations(type_)) for run in runs}
+    where = answered(types_of([result.run for result in results])) if type_ == OVERALL else type_
+    counts = {(result.n(type_), result.conversations(type_)) for result in results}
     parts = [
         f"{n:,} questions of {where} with evidence, in "
         f"{clusters} conversation{'s' if clusters != 1 else ''}"
         for n, clusters in sorted(counts, reverse=True)
     ]
-    over = scope(run.conversations(name) for run in runs for name in types)
+    over = scope(result.conversations(name) for result in results for name in types)
     return f"{' or '.join(parts)}. Mean with 95% interval {over}."
 
 
-def by_type(runs: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]) -> Table:
+def by_type(
+    results: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]
+) -> Table:
     """Return a row per question type and run, with the mean of each measure and its interval."""
-    named = len(runs) > 1
-    rows, all_types = [], types_of([run.run for run in runs])
+    named = len(results) > 1
+    rows, all_types = [], types_of([result.run for result in results])
     for type_ in types:
-        for i, run in enumerate(run for run in runs if run.n(type_)):
-            start = ["" if i else type_name(type_, all_types), *([run.run.label] if named else [])]
-            rows.append([*start, f"{run.n(type_):,}", *(_cell(run, type_, m) for m in measures)])
+        for i, result in enumerate(result for result in results if result.n(type_)):
+            start = [
+                "" if i else type_name(type_, all_types),
+                *([result.run.label] if named else []),
+            ]
+            rows.append(
+                [*start, f"{result.n(type_):,}", *(_cell(result, type_, m) for m in measures)]
+            )
     return Table(["type", *(["run"] if named else []), "n", *(m.title for m in measures)], rows)
 
 
 def side_by_side(
-    runs: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]
+    results: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]
 ) -> Table:
     """Return a row per measure, by its name, on the last of `types`, with a column per run."""
-    rows = [[str(m), *(_cell(run, types[-1], m) for run in runs)] for m in measures]
-    return Table(["measure", *(run.run.label for run in runs)], rows)
+    rows = [[str(m), *(_cell(result, types[-1], m) for result in results)] for m in measures]
+    return Table(["measure", *(result.run.label for result in results)], rows)
 
 
-def _cell(run: Measured, type_: str, measure: Measure) -> str:
+def _cell(result: Measured, type_: str, measure: Measure) -> str:
     """Return a mean with its interval; of first ranks the median and the share with a find; of
     shares of the store the mean alone, which follows from the cutoff and the data.
     """
     if measure.metric.name == FIRST_RANK:
-        ranks = run.first_ranks.get(measure.unit, {}).get(type_)
+        ranks = result.first_ranks.get(measure.unit, {}).get(type_)
         if ranks is None:
             return ABSENT
         median = ABSENT if ranks.median is None else f"{ranks.median:g}"
         return f"{median} (found in {share(ranks.found.value)})"
-    mean = run.means.get(type_, {}).get(str(measure))
+    mean = result.means.get(type_, {}).get(str(measure))
     if mean is not None and measure.metric.name == _SHARE:
         return share(mean.value)
     return interval(mean)
 
 
-def csv_rows(run: Measured, measures: Sequence[Measure], order: str) -> Iterator[dict[str, object]]:
+def csv_rows(
+    result: Measured, measures: Sequence[Measure], order: str
+) -> Iterator[dict[str, object]]:
     """Yield a row of retrieval.csv for each type and measure; of a first rank also the median."""
-    of_run = {"run": run.run.label, "run_id": run.run.manifest["run_id"], "order": order}
-    for type_, cells in run.means.items():
+    of_run = {"run": result.run.label, "run_id": result.run.manifest["run_id"], "order": order}
+    for type_, cells in result.means.items():
         for measure in measures:
             about = {
                 **{**of_run, "type": type_, "metric": measure.metric.name},
@@ -255,7 +264,7 @@ def csv_rows(run: Measured, measures: Sequence[Measure], order: str) -> Iterator
             mean = cells.get(str(measure))
             if mean is not None:
                 yield {**about, **counted(mean), "measure": str(measure)}
-            ranks = run.first_ranks.get(measure.unit, {}).get(type_)
+            ranks = result.first_ranks.get(measure.unit, {}).get(type_)
             if measure.metric.name == FIRST_RANK and ranks is not None:
                 row = {**about, **counted(ranks.found)}
                 median = {"value": ranks.median, "low": None, "high": None}

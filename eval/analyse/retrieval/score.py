@@ -84,7 +84,9 @@ def _parse_all(names: Sequence[str]) -> list[Measure]:
 
 def _rows(run: Run, measures: Sequence[Measure], seed: int) -> list[dict[str, Any]]:
     """Return a row for each question type that has any of the measures."""
-    means = measured(run, measures, seed)
-    for problem in means.unknown.values():
+    result = measured(run, measures, seed)
+    for problem in result.unknown.values():
         raise InputError(problem)
-    return [{"type": name, "n": means.n(name), **spread(row)} for name, row in means.means.items()]
+    return [
+        {"type": name, "n": result.n(name), **spread(cells)} for name, cells in result.means.items()
+    ]

@@ -221,14 +221,14 @@ def retrieval_block(runs: Sequence[ReportedRun]) -> Block | None:
     if not results:
         return None
     parts: list[Part] = [*_recall_charts(runs, results), *_tables(results)]
-    if selecting := [run.run.label for run in results if run.selected]:
+    if selecting := [result.run.label for result in results if result.selected]:
         parts.append(
             f"Without a ranking: {', '.join(selecting)} select memories. Their recall is that "
             "of everything selected; measures with a cutoff or an order do not apply."
         )
     if without := [run.label for run in runs if not run.rankings]:
         parts.append(f"No rankings are recorded: {', '.join(without)}.")
-    parts += [f"{reason}." for run in results for reason in run.unknown]
+    parts += [f"{reason}." for result in results for reason in result.unknown]
     return Block("retrieval", "Retrieval", [*parts, _NOTE])
 
 
@@ -250,7 +250,8 @@ def _curve(unit: Unit) -> dict[int, Measure]:
 def _recall_charts(runs: Sequence[ReportedRun], results: Sequence[_Measured]) -> Iterator[Chart]:
     """Yield a chart of recall against the cutoff for each unit in which a run has a curve."""
     for unit in UNITS:
-        means = {run.run.label: run.means.get(OVERALL, {}) for run in results if run.unit == unit}
+        of_unit = [result for result in results if result.unit == unit]
+        means = {result.run.label: result.means.get(OVERALL, {}) for result in of_unit}
         curve = _curve(unit)
         series = [
             [(float(at), of_run[str(m)]) for at, m in curve.items() if str(m) in of_run]
@@ -271,19 +272,20 @@ def _tables(results: Sequence[_Measured]) -> list[Part]:
     if len(results) == 1:
         return _types(results[0])
     parts: list[Part] = []
-    for shown in dict.fromkeys(run.shown for run in sorted(results, key=lambda run: run.selected)):
-        alike = (run for run in results if run.shown == shown)
-        if overall := {run.run.label: means for run in alike if (means := run.means.get(OVERALL))}:
+    ordered = sorted(results, key=lambda result: result.selected)
+    for shown in dict.fromkeys(result.shown for result in ordered):
+        alike = (result for result in results if result.shown == shown)
+        if overall := {r.run.label: means for r in alike if (means := r.means.get(OVERALL))}:
             parts.append(_table("run", shown, overall))
-    folds = {f"{run.run.label}: retrieval by type": _types(run) for run in results}
+    folds = {f"{result.run.label}: retrieval by type": _types(result) for result in results}
     return [*parts, *(Section(title, tables) for title, tables in folds.items() if tables)]
 
 
-def _types(run: _Measured) -> list[Part]:
+def _types(result: _Measured) -> list[Part]:
     """Return the table of all question types; [] where no measure is known."""
-    types = types_of([run.run])
-    rows = {type_name(type_, types): means for type_, means in run.means.items() if means}
-    return [_table("type", run.shown, rows)] if rows else []
+    types = types_of([result.run])
+    rows = {type_name(type_, types): means for type_, means in result.means.items() if means}
+    return [_table("type", result.shown, rows)] if rows else []
 
 
 def _table(
