@@ -68,7 +68,7 @@ class Memory(AbstractContextManager["Memory"]):
     @property
     def enable_graph(self) -> bool:
         """Whether a model writes relations that are found beside the memories by default."""
-        return self._relations.beside
+        return self._relations.finds_beside
 
     @checked
     def add(

@@ -61,7 +61,7 @@ class RelationMemory:
         return relations is not None and relations.max_share is not None
 
     @property
-    def beside(self) -> bool:
+    def finds_beside(self) -> bool:
         """Whether relations are found beside the memories by default."""
         return self.enabled and not self.links
 

@@ -101,7 +101,7 @@ class Searcher:
         rows = [row.model_copy(update={"score": self._score(row, time)}) for row in ranking.results]
         best = sorted(rows, key=lambda row: -row.score)[:most]
         ranking = ranking._replace(results=best, by_time=ranking.by_time and weights.plain)
-        related = self._relations.beside if asked.enable_graph is None else asked.enable_graph
+        related = self._relations.finds_beside if asked.enable_graph is None else asked.enable_graph
         return ranking, self._relations.find(query, owner) if related else ()
 
     def _score(self, result: SearchResult, now: datetime) -> float:
