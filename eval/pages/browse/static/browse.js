@@ -67,7 +67,7 @@ function search() {
   return matches.filter((row) => row.change !== null).sort((a, b) => sign * (a.change - b.change));
 }
 async function unpack(part) {
-  const bytes = Uint8Array.from(atob(packed[part].textContent), (letter) => letter.charCodeAt(0));
+  const bytes = Uint8Array.from(atob(packed[part].textContent), (character) => character.charCodeAt(0));
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(plain).text());
 }
