@@ -1,4 +1,4 @@
-"""Shared parts of all commands: arguments, exit codes, one-line errors, list of commands."""
+"""Shared by commands: arguments, exit codes, errors, signals, garbage collection, their list."""
 
 import argparse
 import ast

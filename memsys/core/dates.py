@@ -31,6 +31,7 @@ MONTH_NUMBERS = (
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 # Season -> first month, in the northern hemisphere.
 SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
+# How long units are: exact in years; in days, for a vague time ("a few months ago"), about.
 YEARS = {"year": 1, "decade": 10}
 DAYS = {"day": 1, "night": 1, "week": 7, "weekend": 7, "month": 30, "year": 365, "decade": 3650}
 

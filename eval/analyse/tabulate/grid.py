@@ -1,4 +1,6 @@
-"""The runs of an experiment: its sweep, their folders, and where their tables are from."""
+"""The runs of an experiment: its sweep, their folders, what missing ones are expected to cost, and
+the page of its tables, with where they are from.
+"""
 
 import itertools
 import shlex

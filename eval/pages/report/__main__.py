@@ -1,4 +1,7 @@
-"""`python -m eval report RUN [RUN ...]`: a report of runs, as an HTML page and as markdown."""
+"""`python -m eval report RUN [RUN ...]`: a report of runs, as an HTML page and as markdown.
+
+The sections on lost points, on differences and on manifests are built here, the others beside it.
+"""
 
 import argparse
 import json
