@@ -32,7 +32,8 @@ def answer_columns(sheet: Sheet) -> list[str]:
     by_name = [
         column
         for column in named("answer", sheet.free)
-        if unit_of(column) is None and (sheet.texts(column) >= MOST or sheet.sparse(column))
+        if (sheet.texts(column) >= MOST or sheet.sparse(column))
+        and (unit_of(column) is None or sheet.amounts(column) < MOST)  # no time to answer
     ]
     filled = [column for column in by_name if sheet.filled[column]]
     right = [column for column in filled if (sheet.gold(column) or 0.0) < _ALL]

@@ -97,6 +97,17 @@ def test_a_column_of_golds_is_the_answer_only_without_another(answered, write, d
     assert read_answers(path, dataset).proposal.columns["answer"] == ("answer",)
 
 
+@pytest.mark.parametrize("name", ["Model's Answer", "GPT-4’s response"])
+def test_an_apostrophe_makes_no_column_of_seconds(name, answered, write, dataset):
+    path = write(
+        [
+            {"question": row["question"], name: row["answer"], "notes": f"on {row['question']}"}
+            for row in answered
+        ]
+    )
+    assert read_answers(path, dataset).proposal.columns["answer"] == (name,)
+
+
 def test_an_unlisted_answer_among_other_texts(answered, write, dataset):
     def row(n: int, one: dict[str, Any]) -> dict[str, Any]:
         context = f"{one['question']} {one['gold']}"
