@@ -67,7 +67,7 @@ class NetworkxRelations(RelationStore):
             except BaseException:
                 for owner in changed:
                     self._forget(owner)
-                self._size = None
+                self._known_dimension = None
                 raise
             finally:
                 self._changed = None

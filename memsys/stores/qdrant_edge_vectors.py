@@ -44,7 +44,7 @@ class QdrantEdgeVectors(VectorStore):
     def _close(self) -> None:
         if self._shard is not None:
             self._shard.close()
-            self._shard = self._size = None
+            self._shard = self._known_dimension = None
         if self._temporary is not None:
             self._temporary.cleanup()
 
@@ -81,13 +81,13 @@ class QdrantEdgeVectors(VectorStore):
             shard.close()
             if self._shard is not None:
                 self._shard.close()
-                self._shard = self._size = None  # it is opened anew if the rest fails
+                self._shard = self._known_dimension = None  # it is opened anew if the rest fails
                 folder.rename(_beside(folder, "old"))
             new.rename(folder)
             _settle(folder)
             return edge.EdgeShard.load(str(folder))
 
-        self._shard, self._size = self._open(renew), dimension
+        self._shard, self._known_dimension = self._open(renew), dimension
 
     def _write(self, owner: str, ids: Sequence[str], rows: Vectors) -> None:
         edge = _engine()

@@ -77,7 +77,7 @@ class RelationStore(EngineStore):
                 latest[node.id], dimension = replace(node, vector=vector), len(vector)
             if latest:
                 self._write_nodes(owner, list(latest.values()))
-                self._size = dimension
+                self._known_dimension = dimension
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
         """Store `relations`; one with an existing key is replaced. Raises InputError, and stores

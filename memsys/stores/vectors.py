@@ -88,7 +88,7 @@ class EngineStore(ABC):
 
     def __init__(self) -> None:
         self._lock = RLock()  # a run asks from several threads
-        self._size: int | None = None  # dimension of the stored vectors, where it is known
+        self._known_dimension: int | None = None  # None until vectors are stored
 
     def compact(self) -> bool:
         """Write all files anew, so that none contains what was deleted or replaced. Returns False,
@@ -111,9 +111,9 @@ class EngineStore(ABC):
 
     def _dimension(self) -> int | None:
         """Return the dimension of the stored vectors; None if there are none yet."""
-        if self._size is None:  # another process may have stored the first vector
-            self._size = self._stored_dimension()
-        return self._size
+        if self._known_dimension is None:  # another process may have stored the first vector
+            self._known_dimension = self._stored_dimension()
+        return self._known_dimension
 
     @abstractmethod
     def _stored_dimension(self) -> int | None:
@@ -136,7 +136,7 @@ class VectorStore(EngineStore):
             rows = checked(vectors, len(ids), dimension, "vector_store")
             if dimension is None:
                 self._create(rows.shape[1])
-                self._size = rows.shape[1]
+                self._known_dimension = rows.shape[1]
             last = {id_: row for row, id_ in enumerate(ids)}
             if len(last) < len(ids):
                 ids, rows = list(last), rows[list(last.values())]
