@@ -1,4 +1,4 @@
-"""Shared by commands: arguments, exit codes, errors, signals, garbage collection, their list."""
+"""Shared parts of commands: arguments, exit codes, errors, signals, and the list of commands."""
 
 import argparse
 import ast

@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
+from eval.answers.files import AnswerFile, read_answers
+from eval.answers.layout import Layout, parse_columns
+from eval.answers.match import AnswerRow, Matching, match
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
+from eval.imports.rescore.account import Account, account
+from eval.imports.rescore.imports import record
 from eval.records.files import json_line
 from tests.eval.commands import conversation
 
@@ -117,3 +122,37 @@ def mem0_layout(rows: Rows, keys: dict[str, str]) -> dict[str, Rows]:
         item = {"question": row["question"], **said}
         value.setdefault(keys[row["sample_id"]], []).append(item)
     return value
+
+
+@pytest.fixture
+def answered(rows: Rows) -> Rows:
+    """The rows with an answer of their own, a few words of which are the gold answer's, and with a
+    verdict that is right for those.
+    """
+    for number, row in enumerate(rows):
+        row["judge"] = number % 3 > 0
+        gold = str(row["gold"]) if row["judge"] else "nobody knows"
+        row["answer"] = f"{gold}, answer {number}"
+    return rows
+
+
+def named(rows: Rows, **names: str | None) -> Rows:
+    """The rows with other names of columns; None leaves one out, and so does the index."""
+    return [
+        {names.get(k, k): v for k, v in row.items() if names.get(k, k) and k != "qa_index"}
+        for row in rows
+    ]  # type: ignore[misc]
+
+
+def matched(path: Path, dataset: Dataset, layout: Layout | None = None) -> dict[str, AnswerRow]:
+    return match(read_answers(path, dataset, layout).rows, dataset).answers
+
+
+def naming(column: str) -> Layout:
+    """A layout which names one column, as FIELD=COLUMN."""
+    return Layout(columns=parse_columns([column]))
+
+
+def account_of(file: AnswerFile, matching: Matching, dataset: Dataset) -> Account:
+    records = [record(question, matching.answers[question.id]) for question in dataset.questions]
+    return account(file, matching, dataset, records)

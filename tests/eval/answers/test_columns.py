@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from eval.answers.files import AnswerFile, UnclearColumnsError, read_answers
+from eval.answers.files import UnclearColumnsError, read_answers
 from eval.answers.layout import Layout, load_layout, parse_columns, shipped
-from eval.answers.match import AnswerRow, Matching, match
-from eval.datasets.types import Dataset
-from eval.imports.rescore.account import Account, account
-from eval.imports.rescore.imports import read_import, record
+from eval.answers.match import match
+from eval.imports.rescore.imports import read_import
 from memsys.core.errors import InputError
-from tests.eval.answers.conftest import Rows, mem0_layout
+from tests.eval.answers.conftest import Rows, matched, mem0_layout, named, naming
 
 ANSWERS = [
     *("pred", "predicted", "prediction", "generated_answer", "generatedAnswer", "predicted_answer"),
@@ -29,42 +27,8 @@ CONVERSATIONS = ["conv", "conv_id", "conversation_id", "user_id", "group_id", "g
 VERDICTS = ["grade", "llm_judgments", "result", "label", "is_correct", "score", "urteil"]
 
 
-@pytest.fixture
-def answered(rows: Rows) -> Rows:
-    """The rows with an answer of their own, a few words of which are the gold answer's, and with a
-    verdict that is right for those.
-    """
-    for number, row in enumerate(rows):
-        row["judge"] = number % 3 > 0
-        gold = str(row["gold"]) if row["judge"] else "nobody knows"
-        row["answer"] = f"{gold}, answer {number}"
-    return rows
-
-
-def named(rows: Rows, **names: str | None) -> Rows:
-    """The rows with other names of columns; None leaves one out, and so does the index."""
-    return [
-        {names.get(k, k): v for k, v in row.items() if names.get(k, k) and k != "qa_index"}
-        for row in rows
-    ]  # type: ignore[misc]
-
-
-def matched(path: Path, dataset: Dataset, layout: Layout | None = None) -> dict[str, AnswerRow]:
-    return match(read_answers(path, dataset, layout).rows, dataset).answers
-
-
 def texts(rows: Rows) -> list[str]:
     return sorted(row["answer"] for row in rows)
-
-
-def naming(column: str) -> Layout:
-    """A layout which names one column, as FIELD=COLUMN."""
-    return Layout(columns=parse_columns([column]))
-
-
-def account_of(file: AnswerFile, matching: Matching, dataset: Dataset) -> Account:
-    records = [record(question, matching.answers[question.id]) for question in dataset.questions]
-    return account(file, matching, dataset, records)
 
 
 @pytest.mark.parametrize(
@@ -204,75 +168,6 @@ def test_a_history_with_one_question_is_named_by_the_id_of_the_question(write, d
     assert {id_: row.answer for id_, row in found.items()} == {q.id: q.id for q in asked}
 
 
-@pytest.mark.parametrize(
-    ("fields", "judge", "runs"),
-    [
-        ({"grade": "CORRECT"}, 1.0, {}),
-        ({"llm_judgments": [True, False, True]}, 2 / 3, {"as reported": (True, False, True)}),
-        ({"llm_judgments": {"judgment_1": True, "judgment_2": False}}, 0.5,
-         {"as reported": (True, False)}),
-        ({"llm_judgments": {"gpt": [True, True], "qwen": [False, False]}}, 0.5,
-         {"gpt": (True, True), "qwen": (False, False)}),
-        ({"judge_1": 1, "judge_2": 1}, 1.0, {"as reported": (True, True)}),
-        ({"judge": False, "judgments": [False, True, False]}, 0.0,
-         {"as reported": (False, True, False)}),
-        ({"judgments": "[True, False]"}, 0.5, {"as reported": (True, False)}),
-        ({"metrics": {"llm_judge": 1, "f1": 0.3}}, 1.0, {}),
-        ({"score": 0.75, "reason": "so"}, 0.75, {}),
-    ],
-)  # fmt: skip
-def test_verdicts_in_any_form(fields, judge, runs, answered, write, dataset):
-    path = write([row | fields for row in named(answered, judge=None)])
-    row = matched(path, dataset)["first/0"]
-    assert row.judge == pytest.approx(judge)
-    assert dict(row.verdicts) == runs
-    made = record(dataset.questions[0], row)
-    assert made["judge"] == ({name: list(one) for name, one in runs.items()} or None)
-    assert made["judge_source"] == "as reported"
-
-
-NEGATIONS = [
-    *("incorrect", "is_incorrect", "not_correct", "judge_wrong", "judge_disagrees", "Incorrect"),
-    *("hallucination_judgment", "mislabelled", "needs_eval", "correction_applied", "notCorrect"),
-]
-STATES = [
-    *("evaluated", "judged", "auto_graded", "llm_cached", "llm_retried", "llm_timeout"),
-    *("result_cached", "passage_found", "copyright"),
-]
-
-
-@pytest.mark.parametrize("right", [False, True])
-@pytest.mark.parametrize("column", NEGATIONS + STATES)
-def test_a_negation_or_a_state_is_no_verdict(column, right, answered, write, dataset):
-    rows = [row | {column: row["judge"] is right} for row in answered]
-    assert "judge" not in read_answers(write(named(rows, judge=None)), dataset).proposal.columns
-
-
-def test_a_name_that_suggests_a_judge_needs_verdicts_that_go_with_the_answers(
-    answered, write, dataset
-):
-    rows = named(answered, judge="gpt_verdict")
-    assert read_answers(write(rows), dataset).proposal.columns["judge"] == ("gpt_verdict",)
-    turned = [row | {"gpt_verdict": not row["gpt_verdict"]} for row in rows]
-    assert "judge" not in read_answers(write(turned), dataset).proposal.columns
-
-
-@pytest.mark.parametrize("column", ["correct", "score", "result", "label", "judge"])
-def test_verdicts_against_the_answers_stop_until_they_are_named(column, answered, write, dataset):
-    path = write(named([row | {"judge": not row["judge"]} for row in answered], judge=column))
-    says = rf"the verdicts in {column} go against the answers: .* in 12% of the pairs; name the"
-    with pytest.raises(UnclearColumnsError, match=says):
-        read_import(path, None, "mine", dataset)
-    found = {}
-    for given in (column, "none"):
-        source = read_import(path, naming(f"judge={given}"), "mine", dataset)
-        made = account_of(source.file, source.matching, dataset)
-        found[given] = made.counts["told"]["verdicts"], " ".join(made.warnings)
-    assert found[column][0] == len(answered)
-    assert "go against the answers" in found[column][1]
-    assert found["none"] == (0, "")
-
-
 def test_two_systems_in_one_file_stop_until_one_is_named(answered, write, dataset):
     other = [row | {"answer": f"not {row['answer']}"} for row in answered]
     path = write({"one": {"details": answered}, "two": {"details": other}})
@@ -315,21 +210,6 @@ def test_two_columns_of_answers_stop_where_neither_is_gold(share, answered, writ
     ]
     with pytest.raises(UnclearColumnsError, match="answer: prediction, answer; name one by"):
         read_answers(write(rows), dataset)
-
-
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("score", 4), ("score", 0.4137), ("is_adversarial", True), ("judge_model", "gpt-4o")],
-)
-def test_what_is_no_verdict_is_passed_over_and_said(column, value, answered, write, dataset):
-    path = write([row | {column: value} for row in named(answered, judge=None)])
-    file = read_answers(path, dataset)
-    assert "judge" not in file.proposal.columns
-    output = "\n".join(account_of(file, match(file.rows, dataset), dataset).sentences)
-    assert f"Columns that were not read: {column}." in output
-    if column != "is_adversarial":
-        assert "Not in the file: judge verdicts" not in output
-        assert f"though the names suggest more: {column}" in output
 
 
 def test_the_means_of_a_file_are_no_scores_of_its_rows(answered, write, dataset):
